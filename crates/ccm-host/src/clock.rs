@@ -1,0 +1,65 @@
+//! The clock.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Tells the time.
+pub trait Clock {
+    /// The time of day, which may be set back.
+    fn now(&self) -> SystemTime;
+
+    /// The time since some fixed moment, which never goes back.
+    fn monotonic(&self) -> Duration;
+}
+
+/// The clock of this machine.
+#[derive(Debug)]
+pub struct SystemClock {
+    started: Instant,
+}
+
+impl SystemClock {
+    /// Starts counting.
+    pub fn new() -> Self {
+        Self { started: Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+/// A clock that a test sets.
+#[derive(Debug, Default)]
+pub struct FakeClock {
+    elapsed: Cell<Duration>,
+}
+
+impl FakeClock {
+    /// Lets time pass.
+    pub fn advance(&self, by: Duration) {
+        self.elapsed.set(self.elapsed.get() + by);
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> SystemTime {
+        UNIX_EPOCH + self.elapsed.get()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.elapsed.get()
+    }
+}

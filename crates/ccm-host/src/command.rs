@@ -1,0 +1,228 @@
+//! Running a command so that it can't hang, can't flood memory and leaves nothing behind unnoticed.
+
+mod fake;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ccm_model::Stream;
+use tokio::sync::watch;
+
+use crate::Local;
+
+pub use fake::FakeRunner;
+
+/// A command, ready to be started: nothing in it is looked up, split or expanded any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program, an absolute path.
+    pub program: PathBuf,
+    /// Its arguments, without the program's own name.
+    pub args: Vec<OsString>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// All of its environment; names are unique.
+    pub environment: Vec<(String, String)>,
+    /// What it reads from standard input; else that is the null device.
+    pub stdin: Option<String>,
+    /// When it is ended; none means never.
+    pub timeout: Option<Duration>,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By a signal that was not ours.
+    Signal {
+        /// Its number.
+        number: i32,
+        /// Its name, such as `SIGSEGV`.
+        name: String,
+    },
+    /// It was still running at its deadline, and was ended.
+    TimedOut {
+        /// The time it had.
+        after: Duration,
+    },
+    /// It was ended because the run was.
+    Cancelled,
+}
+
+/// What is kept of one stream: its beginning and its end, in bounded memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// The first bytes, at most 1 MiB.
+    pub head: Vec<u8>,
+    /// The last bytes of what did not fit into the head, at most 64 KiB.
+    pub tail: Vec<u8>,
+    /// How many bytes between the two were dropped.
+    pub dropped: u64,
+}
+
+impl Captured {
+    /// Tells whether anything was dropped.
+    pub fn truncated(&self) -> bool {
+        self.dropped > 0
+    }
+}
+
+/// A process and what it calls itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: i32,
+    /// Its name, as the kernel knows it.
+    pub name: String,
+}
+
+/// What became of a command that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// How it ended.
+    pub exit: Exit,
+    /// What is kept of its standard output.
+    pub stdout: Captured,
+    /// What is kept of its standard error.
+    pub stderr: Captured,
+    /// How long it ran.
+    pub duration: Duration,
+    /// What it left running when it ended by itself.
+    pub left_running: Vec<Process>,
+    /// What could not be killed at the deadline: processes of another user, when ccm is not root.
+    pub unkillable: Vec<Process>,
+}
+
+/// Says why a command was not started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// No such program.
+    #[error("\"{name}\" not found in PATH")]
+    NotFound {
+        /// As it was asked for.
+        name: String,
+        /// The path that was searched.
+        path: String,
+    },
+    /// The program is a directory.
+    #[error("\"{}\" is a directory", program.display())]
+    IsDirectory {
+        /// The program.
+        program: PathBuf,
+    },
+    /// The program may not be executed.
+    #[error("\"{}\" is not executable", program.display())]
+    NotExecutable {
+        /// The program.
+        program: PathBuf,
+    },
+    /// The program is neither a binary for this machine nor a script with an interpreter line.
+    #[error("\"{}\" is neither a program of this machine nor a script that begins with #!", program.display())]
+    NoInterpreter {
+        /// The program.
+        program: PathBuf,
+    },
+    /// The program is a script whose interpreter is not there.
+    #[error("\"{}\" needs the interpreter \"{interpreter}\", which is not there", program.display())]
+    InterpreterMissing {
+        /// The script.
+        program: PathBuf,
+        /// What its first line names.
+        interpreter: String,
+    },
+    /// The working directory can't be entered.
+    #[error("working directory \"{}\" can't be entered", path.display())]
+    WorkingDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Anything else.
+    #[error("\"{}\" could not be started", program.display())]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+/// How urgently a run should end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// It should not.
+    #[default]
+    Go,
+    /// Start nothing new, end the running command as at a deadline.
+    Stop,
+    /// Kill the running command at once.
+    Kill,
+}
+
+/// The end of a run that may come from outside, as its parts see it.
+#[derive(Clone, Debug)]
+pub struct Cancellation(watch::Receiver<Level>);
+
+/// The end of a run that may come from outside, as whoever causes it sees it.
+#[derive(Debug)]
+pub struct CancellationSource(watch::Sender<Level>);
+
+impl CancellationSource {
+    /// Makes the two ends.
+    pub fn new() -> (Self, Cancellation) {
+        let (sender, receiver) = watch::channel(Level::Go);
+        (Self(sender), Cancellation(receiver))
+    }
+
+    /// Raises the urgency; it never falls.
+    pub fn raise(&self, level: Level) {
+        self.0.send_if_modified(|current| {
+            let raised = level > *current;
+            *current = level.max(*current);
+            raised
+        });
+    }
+}
+
+impl Cancellation {
+    /// A cancellation that never comes.
+    pub fn never() -> Self {
+        CancellationSource::new().1
+    }
+
+    /// How urgent it is now.
+    pub fn level(&self) -> Level {
+        *self.0.borrow()
+    }
+
+    /// Waits until it is at least that urgent; for ever, if whoever could cause it is gone.
+    pub async fn reached(&self, level: Level) {
+        let mut receiver = self.0.clone();
+        if receiver.wait_for(|current| *current >= level).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Runs commands, one at a time.
+pub trait Runner {
+    /// Finds the program of that name as a shell would: a name with a slash is a path, relative to `cwd`,
+    /// any other is looked for in the absolute directories of `path`, with `:` between them.
+    fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError>;
+
+    /// The environment that every command starts from: `PATH`, who ccm runs as, and the language.
+    fn base_environment(&self) -> Vec<(String, String)>;
+
+    /// Runs a command to its end, which may be its deadline or a cancellation. Hands on every line of both
+    /// streams when it is complete, valid UTF-8, without its end, until a stream has filled its share.
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>>;
+}

@@ -1,0 +1,103 @@
+//! A runner that a test scripts.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ccm_model::Stream;
+
+use super::{Cancellation, Captured, Command, Exit, Finished, Level, Runner, StartError};
+use crate::Local;
+
+/// Runs nothing, answers what the test told it to, and remembers what was asked.
+#[derive(Debug, Default)]
+pub struct FakeRunner {
+    answers: RefCell<BTreeMap<String, VecDeque<Finished>>>,
+    missing: RefCell<Vec<String>>,
+    ran: RefCell<Vec<Command>>,
+}
+
+impl FakeRunner {
+    /// Makes commands of that line (program and arguments with blanks between) exit with that code; each
+    /// call adds an answer, the last one stays.
+    pub fn answer(&self, line: &str, code: i32) {
+        self.answer_with(line, Self::finished(Exit::Code(code)));
+    }
+
+    /// The same, with all that a command can answer.
+    pub fn answer_with(&self, line: &str, finished: Finished) {
+        self.answers.borrow_mut().entry(line.to_owned()).or_default().push_back(finished);
+    }
+
+    /// Makes a program one that can't be found.
+    pub fn without(&self, name: &str) {
+        self.missing.borrow_mut().push(name.to_owned());
+    }
+
+    /// A command that ended that way and printed nothing.
+    pub fn finished(exit: Exit) -> Finished {
+        Finished {
+            exit,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            duration: Duration::ZERO,
+            left_running: Vec::new(),
+            unkillable: Vec::new(),
+        }
+    }
+
+    /// Everything that was run, in order.
+    pub fn ran(&self) -> Vec<Command> {
+        self.ran.borrow().clone()
+    }
+
+    /// The lines of everything that was run, in order.
+    pub fn lines(&self) -> Vec<String> {
+        self.ran.borrow().iter().map(line).collect()
+    }
+}
+
+fn line(command: &Command) -> String {
+    let program = command.program.to_string_lossy().into_owned();
+    let args = command.args.iter().map(|arg| arg.to_string_lossy().into_owned());
+    std::iter::once(program).chain(args).collect::<Vec<_>>().join(" ")
+}
+
+impl Runner for FakeRunner {
+    fn find(&self, name: &str, path: &str, _: &Path) -> Result<PathBuf, StartError> {
+        if self.missing.borrow().iter().any(|missing| missing == name) {
+            return Err(StartError::NotFound { name: name.to_owned(), path: path.to_owned() });
+        }
+        Ok(PathBuf::from(name))
+    }
+
+    fn base_environment(&self) -> Vec<(String, String)> {
+        vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("HOME".to_owned(), "/root".to_owned())]
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        Box::pin(async move {
+            self.ran.borrow_mut().push(command.clone());
+            if cancellation.level() > Level::Go {
+                return Ok(Self::finished(Exit::Cancelled));
+            }
+            let mut answers = self.answers.borrow_mut();
+            let finished = match answers.get_mut(&line(command)) {
+                Some(queue) if queue.len() > 1 => queue.pop_front(),
+                Some(queue) => queue.front().cloned(),
+                None => None,
+            };
+            let finished = finished.unwrap_or_else(|| Self::finished(Exit::Code(0)));
+            for (stream, captured) in [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)] {
+                String::from_utf8_lossy(&captured.head).lines().for_each(|line| on_line(stream, line));
+            }
+            Ok(finished)
+        })
+    }
+}

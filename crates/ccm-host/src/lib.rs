@@ -1,0 +1,34 @@
+//! The only door to the machine: running commands, files, the clock, users, signals.
+//!
+//! Everything that can be asked of the machine is a trait here with one real implementation and a fake
+//! beside it, so that what is built on it can be tested without a machine. This is the one crate that may
+//! use the standard library's process, filesystem, environment and clock calls, and `nix`, `rustix` and
+//! `libc`.
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "this crate is the door that the lints guard")]
+
+mod clock;
+mod command;
+mod files;
+
+pub use clock::{Clock, FakeClock, SystemClock};
+pub use command::{
+    Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner, StartError,
+};
+pub use files::{FakeFiles, Files, SystemFiles, read_at_most};
+
+use std::future::Future;
+use std::pin::Pin;
+
+/// A future of the current thread that borrows; what a trait object returns in place of an `async fn`.
+pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// The doors that a run is given.
+#[derive(Clone, Copy)]
+pub struct Host<'a> {
+    /// Runs commands.
+    pub runner: &'a dyn Runner,
+    /// Looks at files.
+    pub files: &'a dyn Files,
+    /// Tells the time.
+    pub clock: &'a dyn Clock,
+}

@@ -1,0 +1,115 @@
+//! What a run says while it runs.
+
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use crate::{Outcome, ResourceId, RunSummary};
+
+/// Something that happened. It says nothing about how it should be shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// A run began.
+    SessionStarted(SessionStarted),
+    /// A resource's turn came.
+    ResourceStarted(ResourceStarted),
+    /// A running command printed a line.
+    OutputReceived(OutputLine),
+    /// A resource's turn ended, or it will not have one.
+    ResourceFinished(Box<Transaction>),
+    /// The run ended.
+    SessionFinished(Box<RunSummary>),
+}
+
+/// The beginning of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionStarted {
+    /// When.
+    pub at: SystemTime,
+    /// Whether nothing will be changed.
+    pub noop: bool,
+    /// How many resources the catalog holds.
+    pub resources: usize,
+    /// What the manifest wants to be shown before the run.
+    pub message: Option<String>,
+}
+
+/// The beginning of a resource's turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ResourceStarted {
+    /// The resource.
+    pub id: ResourceId,
+}
+
+/// One of the two streams of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+impl Stream {
+    /// Its usual name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
+/// A line that a running command printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OutputLine {
+    /// The resource that runs the command.
+    pub id: ResourceId,
+    /// The stream it came from.
+    pub stream: Stream,
+    /// The line, valid UTF-8, without its end.
+    pub line: String,
+}
+
+/// The last lines of a stream, quoted in a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StreamTail {
+    /// The stream.
+    pub stream: Stream,
+    /// The lines, the last one last.
+    pub lines: Vec<String>,
+    /// How many bytes came before them.
+    pub bytes_before: u64,
+}
+
+/// What became of a resource, and how.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Transaction {
+    /// The resource.
+    pub id: ResourceId,
+    /// Its second name.
+    pub alias: Option<String>,
+    /// When its turn came.
+    pub at: SystemTime,
+    /// How long it took.
+    pub duration: Duration,
+    /// The provider that did the work; none if it never came to that.
+    pub provider: Option<&'static str>,
+    /// The state asked for.
+    pub requested_ensure: String,
+    /// The state at the end, if it was read.
+    pub final_ensure: Option<String>,
+    /// What became of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// Why, in words: the rule that applied.
+    pub reason: Option<String>,
+    /// The resources whose change triggered it.
+    pub triggered_by: Vec<ResourceId>,
+    /// What deserves attention although it is no failure.
+    pub warnings: Vec<String>,
+    /// The state that was read last, in the type's own shape.
+    pub state: Option<serde_json::Value>,
+}

@@ -1,0 +1,36 @@
+//! The words that the rooms of ccm share.
+//!
+//! What is here is plain data and pure functions over it: where a value was written ([`Span`]), the value
+//! itself ([`Node`]), what a resource type tells the loader ([`TypeSpec`]), what the loader hands to the
+//! engine ([`Catalog`]), and what a run says ([`Event`], [`Outcome`], [`RunSummary`]). Nothing here reads a
+//! file, starts a process, looks at the clock or waits.
+
+mod catalog;
+mod decode;
+mod diagnostic;
+mod duration;
+mod event;
+mod node;
+mod outcome;
+mod reference;
+mod source;
+mod spec;
+mod suggest;
+mod summary;
+mod text;
+mod words;
+
+pub use catalog::{Catalog, Dependency, Properties, Resource, ResourceIndex, Spanned};
+pub use decode::{DecodeError, decode, decode_known};
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use duration::{DurationError, display_duration, parse_duration};
+pub use event::{Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction};
+pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
+pub use outcome::{Failure, Outcome, SkipCause, StopCause};
+pub use reference::{ReferenceError, ResourceId};
+pub use source::{Position, Source, SourceId, SourceMap, Span};
+pub use spec::{Checked, TypeSpec};
+pub use suggest::closest;
+pub use summary::{Counts, RunSummary};
+pub use text::Text;
+pub use words::{SplitError, SplitErrorKind, split_words};

@@ -1,0 +1,154 @@
+//! What became of a resource.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::{ResourceId, StreamTail};
+
+/// What became of a resource; each has exactly one at the end of a run, however the run ends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "outcome")]
+pub enum Outcome {
+    /// It was in the desired state, or had nothing to do.
+    Unchanged,
+    /// It was brought to the desired state.
+    Changed,
+    /// It was triggered, and did what a trigger asks of it.
+    Refreshed,
+    /// Noop: it would have been changed.
+    WouldChange {
+        /// What would have happened, in the voice of `Would have executed`.
+        message: String,
+    },
+    /// Noop: it would have been refreshed.
+    WouldRefresh {
+        /// What would have happened.
+        message: String,
+    },
+    /// It was not looked at.
+    Skipped {
+        /// Why not.
+        cause: SkipCause,
+    },
+    /// It is not in the desired state, and could not be brought there.
+    Failed(Box<Failure>),
+}
+
+/// Why a resource was not looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "cause")]
+pub enum SkipCause {
+    /// Something it depends on, directly or not, failed.
+    Unmet {
+        /// The resources that failed, not those between.
+        culprits: Vec<ResourceId>,
+    },
+    /// It is neither named by `--only` nor needed by what is.
+    NotSelected,
+    /// The run ended before its turn.
+    Stopped {
+        /// What ended the run.
+        by: StopCause,
+    },
+}
+
+/// What ended a run before its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum StopCause {
+    /// `fail_on_error`, and this resource failed.
+    Failed {
+        /// The resource.
+        culprit: ResourceId,
+    },
+    /// A signal asked ccm to end.
+    Signal {
+        /// Its name, such as `SIGINT`.
+        name: String,
+        /// Its number.
+        number: i32,
+    },
+    /// The time given to the whole run was over.
+    Timeout {
+        /// The time that was given.
+        after: Duration,
+    },
+}
+
+/// Why a resource failed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Failure {
+    /// The error, then what caused it: one layer each, lower case, no full stop.
+    pub chain: Vec<String>,
+    /// What to do about it.
+    pub hints: Vec<String>,
+    /// Whether the system may have been changed before it failed.
+    pub changed: bool,
+    /// The end of what a command printed.
+    pub output: Vec<StreamTail>,
+    /// Whether something that an earlier resource makes could have prevented it: a program, a directory, a
+    /// user that is not there yet.
+    pub missing: bool,
+}
+
+impl Failure {
+    /// Builds a failure with one layer.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { chain: vec![message.into()], ..Self::default() }
+    }
+
+    /// Builds a failure from an error and everything that caused it.
+    pub fn from_error(error: &dyn std::error::Error) -> Self {
+        let mut chain = vec![error.to_string()];
+        let mut source = error.source();
+        while let Some(cause) = source {
+            chain.push(cause.to_string());
+            source = cause.source();
+        }
+        Self { chain, ..Self::default() }
+    }
+
+    /// Puts a layer above the others, which it was caused by.
+    #[must_use]
+    pub fn because_of(mut self, context: impl Into<String>) -> Self {
+        self.chain.insert(0, context.into());
+        self
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl Outcome {
+    /// Tells whether it did, or in noop would do, something; only this triggers subscribers.
+    pub fn is_change(&self) -> bool {
+        matches!(
+            self,
+            Self::Changed | Self::Refreshed | Self::WouldChange { .. } | Self::WouldRefresh { .. }
+        )
+    }
+
+    /// Tells whether what depends on it may go on.
+    pub fn satisfies(&self) -> bool {
+        !matches!(self, Self::Skipped { .. } | Self::Failed(_))
+    }
+
+    /// One word for it, as the text report prints it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Unchanged => "stable",
+            Self::Changed => "changed",
+            Self::Refreshed => "refreshed",
+            Self::WouldChange { .. } => "would change",
+            Self::WouldRefresh { .. } => "would refresh",
+            Self::Skipped { cause: SkipCause::Unmet { .. } } => "unmet",
+            Self::Skipped { .. } => "skipped",
+            Self::Failed(_) => "failed",
+        }
+    }
+}

@@ -88,7 +88,10 @@ impl de::Error for DecodeError {
 /// they are decoded elsewhere.
 ///
 /// Every property that is wrong gives a diagnostic of its own, and so does every wrong element of a list.
-pub fn decode<T: DeserializeOwned>(properties: &Properties, also_known: &[&str]) -> Result<T, Vec<Diagnostic>> {
+pub fn decode<T: DeserializeOwned>(
+    properties: &Properties,
+    also_known: &[&str],
+) -> Result<T, Vec<Diagnostic>> {
     let entries: Vec<&Entry> = properties.given().collect();
     T::deserialize(Entries::new(&entries)).map_err(|first| {
         let mut diagnostics: Vec<Diagnostic> =
@@ -302,7 +305,10 @@ struct Elements<'de>(std::slice::Iter<'de, Node>);
 impl<'de> SeqAccess<'de> for Elements<'de> {
     type Error = DecodeError;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, DecodeError> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, DecodeError> {
         let Some(node) = self.0.next() else { return Ok(None) };
         seed.deserialize(node).map(Some).map_err(|error| error.or_at(node.span))
     }

@@ -100,7 +100,11 @@ pub fn display_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if seconds >= 60 {
         let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        return if hours > 0 { format!("{hours}h{minutes}m{seconds}s") } else { format!("{minutes}m{seconds}s") };
+        return if hours > 0 {
+            format!("{hours}h{minutes}m{seconds}s")
+        } else {
+            format!("{minutes}m{seconds}s")
+        };
     }
     if seconds >= 1 {
         let tenths = duration.subsec_millis() / 100;

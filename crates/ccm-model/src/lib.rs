@@ -9,6 +9,7 @@ mod catalog;
 mod decode;
 mod diagnostic;
 mod duration;
+mod escape;
 mod event;
 mod node;
 mod outcome;
@@ -24,6 +25,7 @@ pub use catalog::{Catalog, Dependency, Properties, Resource, ResourceIndex, Span
 pub use decode::{DecodeError, decode, decode_known};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use duration::{DurationError, display_duration, parse_duration};
+pub use escape::escape_control;
 pub use event::{Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction};
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Failure, Outcome, SkipCause, StopCause};

@@ -127,10 +127,7 @@ impl Failure {
 impl Outcome {
     /// Tells whether it did, or in noop would do, something; only this triggers subscribers.
     pub fn is_change(&self) -> bool {
-        matches!(
-            self,
-            Self::Changed | Self::Refreshed | Self::WouldChange { .. } | Self::WouldRefresh { .. }
-        )
+        matches!(self, Self::Changed | Self::Refreshed | Self::WouldChange { .. } | Self::WouldRefresh { .. })
     }
 
     /// Tells whether what depends on it may go on.

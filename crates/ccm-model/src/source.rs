@@ -125,9 +125,6 @@ mod tests {
     fn an_offset_inside_a_character_is_survived() {
         let mut sources = SourceMap::default();
         let id = sources.add("m.yaml", "ä");
-        assert_eq!(
-            sources.locate(Span::new(id, 1, 2)),
-            Some(("m.yaml", Position { line: 1, column: 1 }))
-        );
+        assert_eq!(sources.locate(Span::new(id, 1, 2)), Some(("m.yaml", Position { line: 1, column: 1 })));
     }
 }

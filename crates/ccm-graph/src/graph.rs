@@ -1,0 +1,134 @@
+//! What depends on what.
+
+use ccm_model::{Catalog, Dependency, ResourceIndex};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, EdgeRef};
+use petgraph::{Incoming, Outgoing};
+
+/// How one resource depends on another. A subscription is a requirement and more, so it is the greater one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EdgeKind {
+    /// The other must have succeeded before.
+    Require,
+    /// The same, and a change there triggers a refresh here.
+    Subscribe,
+}
+
+/// One resource depends on another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edge {
+    /// The resource that waits.
+    pub resource: ResourceIndex,
+    /// The resource that it waits for.
+    pub depends_on: ResourceIndex,
+    /// How it depends.
+    pub kind: EdgeKind,
+}
+
+/// The resources of a catalog and what they depend on.
+///
+/// Between two resources there is one edge, whatever the number of times it was given; if one of them is a
+/// subscription, the edge is.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// Edges point from a resource to its dependency. See [`Graph::new`] for their order.
+    pub(crate) edges: DiGraph<(), EdgeKind>,
+}
+
+impl Graph {
+    /// Builds the graph of a catalog from its requires and subscribes.
+    pub fn of(catalog: &Catalog) -> Self {
+        let edges = catalog.indices().flat_map(|index| {
+            let resource = catalog.resource(index);
+            let edge = move |dependency: &Dependency, kind| Edge {
+                resource: index,
+                depends_on: dependency.on,
+                kind,
+            };
+            let requires = resource.require.iter().map(move |dependency| edge(dependency, EdgeKind::Require));
+            let subscribes =
+                resource.subscribe.iter().map(move |dependency| edge(dependency, EdgeKind::Subscribe));
+            requires.chain(subscribes)
+        });
+        Self::new(catalog.resources.len(), edges)
+    }
+
+    /// Builds the graph of `count` resources.
+    ///
+    /// # Panics
+    /// If an edge names a resource that is not among them.
+    pub fn new(count: usize, edges: impl IntoIterator<Item = Edge>) -> Self {
+        let mut sorted: Vec<Edge> = edges.into_iter().collect();
+        // petgraph gives a node's edges back last added first, in both directions: descending here makes
+        // every iteration ascend, which is the order of the manifest.
+        sorted.sort_unstable_by_key(|edge| std::cmp::Reverse((edge.resource, edge.depends_on, edge.kind)));
+        // A subscription now stands before the same edge as a mere requirement, and stays.
+        sorted.dedup_by_key(|edge| (edge.resource, edge.depends_on));
+
+        let mut graph = DiGraph::with_capacity(count, sorted.len());
+        for _ in 0..count {
+            graph.add_node(());
+        }
+        for edge in sorted {
+            graph.add_edge(node(edge.resource), node(edge.depends_on), edge.kind);
+        }
+        Self { edges: graph }
+    }
+
+    /// How many resources there are.
+    pub(crate) fn count(&self) -> usize {
+        self.edges.node_count()
+    }
+
+    /// What a resource depends on directly, in manifest order and each once.
+    pub fn dependencies(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
+        self.edges.neighbors_directed(node(of), Outgoing).map(index)
+    }
+
+    /// What depends on a resource directly, in manifest order and each once.
+    pub fn dependants(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
+        self.edges.neighbors_directed(node(of), Incoming).map(index)
+    }
+
+    /// What a resource requires and does not subscribe to, in manifest order and each once.
+    pub(crate) fn requirements(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
+        self.on(of, EdgeKind::Require)
+    }
+
+    /// What a resource subscribes to, in manifest order and each once.
+    pub fn subscriptions(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
+        self.on(of, EdgeKind::Subscribe)
+    }
+
+    fn on(&self, of: ResourceIndex, kind: EdgeKind) -> impl Iterator<Item = ResourceIndex> {
+        let edges = self.edges.edges_directed(node(of), Outgoing);
+        edges.filter(move |edge| *edge.weight() == kind).map(|edge| index(edge.target()))
+    }
+
+    /// What subscribes to a resource, in manifest order and each once.
+    pub fn subscribers(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
+        let edges = self.edges.edges_directed(node(of), Incoming);
+        edges.filter(|edge| *edge.weight() == EdgeKind::Subscribe).map(|edge| index(edge.source()))
+    }
+
+    /// Marks the selected resources and all that they depend on, directly or not.
+    pub fn with_requirements(&self, selected: &[ResourceIndex]) -> Vec<bool> {
+        let mut marked = vec![false; self.count()];
+        let mut search = Dfs::empty(&self.edges);
+        for start in selected {
+            search.move_to(node(*start));
+            while let Some(reached) = search.next(&self.edges) {
+                marked[reached.index()] = true;
+            }
+        }
+        marked
+    }
+}
+
+pub(crate) fn node(index: ResourceIndex) -> NodeIndex {
+    NodeIndex::from(index.0)
+}
+
+pub(crate) fn index(node: NodeIndex) -> ResourceIndex {
+    ResourceIndex::from_usize(node.index())
+}

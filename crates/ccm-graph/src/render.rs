@@ -1,0 +1,266 @@
+//! Pictures and lists of a graph, for people.
+
+use std::fmt::Write as _;
+
+use ccm_model::{Catalog, ResourceIndex, escape_control};
+
+use crate::Graph;
+
+/// What a graph is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// The language of Graphviz.
+    Dot,
+    /// A Mermaid flowchart.
+    Mermaid,
+    /// The order of a run, one resource per line.
+    Text,
+}
+
+/// Writes the graph of a catalog.
+///
+/// In pictures, arrows point in the direction of time: from a dependency to what depends on it. In a catalog
+/// with a cycle, which only its pictures can show, the text leaves out what could never run.
+pub fn render(catalog: &Catalog, format: Format) -> String {
+    let graph = Graph::of(catalog);
+    let mut out = String::new();
+    let written = match format {
+        Format::Dot => dot(&mut out, catalog, &graph),
+        Format::Mermaid => mermaid(&mut out, catalog, &graph),
+        Format::Text => text(&mut out, catalog, &graph),
+    };
+    debug_assert!(written.is_ok(), "a String takes everything");
+    out
+}
+
+/// The name of a resource on one line.
+fn label(catalog: &Catalog, index: ResourceIndex) -> String {
+    escape_control(&catalog.resource(index).id.to_string()).into_owned()
+}
+
+/// What a picture calls a resource: names may be equal once escaped, positions never are.
+fn picture_id(index: ResourceIndex) -> String {
+    format!("r{}", index.get() + 1)
+}
+
+fn dot(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
+    writeln!(
+        out,
+        "// An arrow points from a dependency to what depends on it: what stands at its tail runs first."
+    )?;
+    writeln!(out, "// Solid: require. Dashed: subscribe.")?;
+    writeln!(out, "digraph ccm {{")?;
+    writeln!(out, "  node [shape=box];")?;
+    for index in catalog.indices() {
+        writeln!(out, "  {} [label=\"{}\"];", picture_id(index), dot_label(&label(catalog, index)))?;
+    }
+    for index in catalog.indices() {
+        let to = picture_id(index);
+        for from in graph.requirements(index).map(picture_id) {
+            writeln!(out, "  {from} -> {to};")?;
+        }
+        for from in graph.subscriptions(index).map(picture_id) {
+            writeln!(out, "  {from} -> {to} [style=dashed];")?;
+        }
+    }
+    writeln!(out, "}}")
+}
+
+/// Escapes what Graphviz would read in a quoted label: its own `\N` and `\l`, and entities as in HTML.
+fn dot_label(label: &str) -> String {
+    label.replace('\\', r"\\").replace('"', "\\\"").replace('&', "&amp;")
+}
+
+fn mermaid(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
+    writeln!(
+        out,
+        "%% An arrow points from a dependency to what depends on it: what stands at its tail runs first."
+    )?;
+    writeln!(out, "%% Solid: require. Dotted: subscribe.")?;
+    writeln!(out, "flowchart TD")?;
+    for index in catalog.indices() {
+        writeln!(out, "  {}[\"{}\"]", picture_id(index), mermaid_label(&label(catalog, index)))?;
+    }
+    for index in catalog.indices() {
+        let to = picture_id(index);
+        for from in graph.requirements(index).map(picture_id) {
+            writeln!(out, "  {from} --> {to}")?;
+        }
+        for from in graph.subscriptions(index).map(picture_id) {
+            writeln!(out, "  {from} -.-> {to}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes as `#34;` whatever is not known to be harmless.
+///
+/// Mermaid has no quoting that keeps everything: it looks for HTML, Markdown, formulas, `%%{directives}%%`
+/// and its own entities inside quotes too. A `#` may stay, because every `;` that could make an entity of
+/// it is itself escaped.
+fn mermaid_label(label: &str) -> String {
+    let harmless = |character: char| character.is_alphanumeric() || " /.,-_=+@~()#".contains(character);
+    let escape = |character: char| {
+        if harmless(character) { character.to_string() } else { format!("#{};", u32::from(character)) }
+    };
+    label.chars().map(escape).collect()
+}
+
+/// Names longer than this do not push what stands behind the others to the right.
+const WIDEST_COLUMN: usize = 40;
+
+fn text(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
+    let labels: Vec<String> = catalog.indices().map(|index| label(catalog, index)).collect();
+    let width = |label: &String| label.chars().count();
+    let widest = labels.iter().map(width).filter(|width| *width <= WIDEST_COLUMN).max().unwrap_or(0);
+    let digits = labels.len().to_string().len();
+
+    let mut ready = graph.ready_set();
+    let mut number = 0;
+    while let Some(index) = ready.next() {
+        ready.finish(index);
+        number += 1;
+        let named = |indices: &mut dyn Iterator<Item = ResourceIndex>| {
+            indices.map(|index| labels[index.get()].as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let requires = named(&mut graph.requirements(index));
+        let subscribes = named(&mut graph.subscriptions(index));
+        let mut line = format!("{number:>digits$}  {:<widest$}", labels[index.get()]);
+        if !requires.is_empty() {
+            write!(line, "   requires {requires}")?;
+        }
+        if !subscribes.is_empty() {
+            write!(line, "   subscribes to {subscribes}")?;
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use ccm_model::{Dependency, Properties, Resource, ResourceId, Span};
+
+    use super::*;
+
+    /// Builds a catalog from ids with the positions that each requires and subscribes to.
+    fn catalog(resources: &[(&str, &[u32], &[u32])]) -> Catalog {
+        let dependencies = |on: &[u32]| {
+            on.iter().map(|on| Dependency { on: ResourceIndex(*on), span: Span::default() }).collect()
+        };
+        let resource = |(id, require, subscribe): &(&str, &[u32], &[u32])| Resource {
+            id: ResourceId::parse(id).expect("a reference"),
+            span: Span::default(),
+            alias: None,
+            ensure: None,
+            provider: None,
+            require: dependencies(require),
+            subscribe: dependencies(subscribe),
+            properties: Properties::default(),
+        };
+        Catalog { resources: resources.iter().map(resource).collect(), ..Catalog::default() }
+    }
+
+    fn sample() -> Catalog {
+        catalog(&[
+            ("exec#reload", &[2, 2], &[1]),
+            ("file#/etc/x", &[], &[]),
+            ("exec#a", &[], &[]),
+            ("exec#both", &[1], &[1, 2]),
+        ])
+    }
+
+    #[test]
+    fn text_is_the_order_of_the_run() {
+        let expected = "\
+1  file#/etc/x
+2  exec#a
+3  exec#reload   requires exec#a   subscribes to file#/etc/x
+4  exec#both     subscribes to file#/etc/x, exec#a
+";
+        assert_eq!(render(&sample(), Format::Text), expected);
+    }
+
+    #[test]
+    fn text_lines_up_under_long_names_and_numbers() {
+        let long = format!("exec#{}", "x".repeat(60));
+        let mut resources: Vec<(&str, &[u32], &[u32])> =
+            vec![(&long, &[9], &[]), ("exec#b\n\u{9b}2J", &[9], &[])];
+        resources.resize(10, ("exec#c", &[], &[]));
+        let lines = render(&catalog(&resources), Format::Text);
+        let shown: Vec<&str> = lines.lines().collect();
+        assert_eq!(shown.len(), 10);
+        assert_eq!(shown[0], " 1  exec#c");
+        assert_eq!(shown[8], format!(" 9  {long}   requires exec#c"));
+        assert_eq!(shown[9], r"10  exec#b\n\u{9b}2J   requires exec#c");
+    }
+
+    #[test]
+    fn dot_shows_the_direction_of_time() {
+        let expected = r#"// An arrow points from a dependency to what depends on it: what stands at its tail runs first.
+// Solid: require. Dashed: subscribe.
+digraph ccm {
+  node [shape=box];
+  r1 [label="exec#reload"];
+  r2 [label="file#/etc/x"];
+  r3 [label="exec#a"];
+  r4 [label="exec#both"];
+  r3 -> r1;
+  r2 -> r1 [style=dashed];
+  r2 -> r4 [style=dashed];
+  r3 -> r4 [style=dashed];
+}
+"#;
+        assert_eq!(render(&sample(), Format::Dot), expected);
+    }
+
+    #[test]
+    fn mermaid_shows_the_direction_of_time() {
+        let expected = r#"%% An arrow points from a dependency to what depends on it: what stands at its tail runs first.
+%% Solid: require. Dotted: subscribe.
+flowchart TD
+  r1["exec#reload"]
+  r2["file#/etc/x"]
+  r3["exec#a"]
+  r4["exec#both"]
+  r3 --> r1
+  r2 -.-> r1
+  r2 -.-> r4
+  r3 -.-> r4
+"#;
+        assert_eq!(render(&sample(), Format::Mermaid), expected);
+    }
+
+    #[test]
+    fn hostile_names_stay_inside_their_quotes() {
+        for (id, dot, mermaid) in [
+            ("exec#say \"hi\"", r#"exec#say \"hi\""#, "exec#say #34;hi#34;"),
+            (r"exec#a\", r"exec#a\\", "exec#a#92;"),
+            (r#"exec#a\"b"#, r#"exec#a\\\"b"#, "exec#a#92;#34;b"),
+            (r"exec#\N \l", r"exec#\\N \\l", "exec##92;N #92;l"),
+            ("exec#a\nb", r"exec#a\\nb", "exec#a#92;nb"),
+            ("exec#\x1b[31m", r"exec#\\u{1b}[31m", "exec##92;u#123;1b#125;#91;31m"),
+            ("exec#<b>&lt;", "exec#<b>&amp;lt;", "exec##60;b#62;#38;lt#59;"),
+            ("exec#a;b`c`", "exec#a;b`c`", "exec#a#59;b#96;c#96;"),
+            (
+                "exec#%%{init: {}}%%",
+                "exec#%%{init: {}}%%",
+                "exec##37;#37;#123;init#58; #123;#125;#125;#37;#37;",
+            ),
+            ("exec#ä 日本 $$x$$", "exec#ä 日本 $$x$$", "exec#ä 日本 #36;#36;x#36;#36;"),
+        ] {
+            let catalog = catalog(&[(id, &[], &[])]);
+            let dot = format!("  r1 [label=\"{dot}\"];");
+            assert_eq!(render(&catalog, Format::Dot).lines().nth(4), Some(&*dot), "{id}");
+            let mermaid = format!("  r1[\"{mermaid}\"]");
+            assert_eq!(render(&catalog, Format::Mermaid).lines().nth(3), Some(&*mermaid), "{id}");
+        }
+    }
+
+    #[test]
+    fn pictures_show_a_cycle_too() {
+        let catalog = catalog(&[("exec#a", &[1], &[]), ("exec#b", &[], &[0])]);
+        assert!(render(&catalog, Format::Dot).contains("  r2 -> r1;\n  r1 -> r2 [style=dashed];\n"));
+        assert!(render(&catalog, Format::Mermaid).ends_with("  r2 --> r1\n  r1 -.-> r2\n"));
+    }
+}

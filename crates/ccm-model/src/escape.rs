@@ -1,0 +1,49 @@
+//! Text from outside, made safe to show.
+
+use std::borrow::Cow;
+
+/// Escapes what would break a line or steer a terminal: a line end becomes `\n`, ESC becomes `\u{1b}`.
+///
+/// Control characters, line separators and marks that turn the direction of text are escaped. A backslash
+/// stays as it is: names and commands are full of them, and it can do no harm.
+pub fn escape_control(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if is_unsafe(character) {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape_control;
+
+    #[test]
+    fn what_steers_a_terminal_is_escaped_and_the_rest_stays() {
+        for (text, escaped) in [
+            ("/etc/motd", "/etc/motd"),
+            (r"sed 's/\./\n/' ä 日本 'x' \", r"sed 's/\./\n/' ä 日本 'x' \"),
+            ("a\nb\r\tc\0", r"a\nb\r\tc\u{0}"),
+            ("\x1b[31mred\x07\x7f", r"\u{1b}[31mred\u{7}\u{7f}"),
+            ("\u{9b}31m\u{85}", r"\u{9b}31m\u{85}"),
+            ("a\u{202e}b\u{2066}c\u{2028}d\u{200f}e", r"a\u{202e}b\u{2066}c\u{2028}d\u{200f}e"),
+        ] {
+            assert_eq!(escape_control(text), escaped);
+        }
+    }
+}

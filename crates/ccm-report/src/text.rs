@@ -1,0 +1,143 @@
+//! The report for people: a line per resource, what belongs to it below, and a summary.
+
+mod layout;
+mod resource;
+mod summary;
+
+use std::fmt;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use ccm_model::{Event, Outcome, OutputLine, ResourceId};
+
+use self::resource::Level;
+use crate::ReportError;
+
+/// How much a report says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// What failed, and a summary if something did or the run was stopped.
+    Quiet,
+    /// Every resource, live output, messages of the manifest and a summary.
+    #[default]
+    Normal,
+    /// Also why each resource was treated as it was, and the state of those that are not stable.
+    Verbose,
+}
+
+/// Writes a run as text.
+///
+/// Level and outcome are coloured by ANSI codes; whoever makes the writer takes them out where they are not
+/// wanted. They are the only control characters in it beside line ends and the tabs of output lines: names,
+/// messages and output are escaped.
+pub struct TextReport<W: Write> {
+    out: W,
+    verbosity: Verbosity,
+    pending: String,
+    /// What the resources in `pending` took.
+    pending_runtime: Duration,
+    /// Named again at the end.
+    failed: Vec<ResourceId>,
+    error: Option<io::Error>,
+}
+
+/// Lines of stable resources wait until they are this long, or tell of this much time.
+///
+/// A steady run of thousands of resources would otherwise cost a system call for each. What is lost when the
+/// machine dies says only that nothing happened; everything else is written out at once.
+const PENDING_BYTES: usize = 8 * 1024;
+const PENDING_RUNTIME: Duration = Duration::from_millis(50);
+
+impl<W: Write> TextReport<W> {
+    /// Begins a report.
+    pub fn new(out: W, verbosity: Verbosity) -> Self {
+        Self {
+            out,
+            verbosity,
+            pending: String::new(),
+            pending_runtime: Duration::ZERO,
+            failed: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Writes what there is to say of an event.
+    ///
+    /// The first error is kept for [`TextReport::finish`]; after it nothing is written.
+    pub fn accept(&mut self, event: &Event) {
+        if self.error.is_some() {
+            return;
+        }
+        let mut text = std::mem::take(&mut self.pending);
+        let urgent = self.compose(&mut text, event);
+        self.pending = text;
+        // A `String` takes everything, so composing can't fail.
+        debug_assert!(urgent.is_ok());
+        let due = self.pending.len() >= PENDING_BYTES || self.pending_runtime >= PENDING_RUNTIME;
+        if urgent.unwrap_or(true) || due {
+            self.write_out();
+        }
+    }
+
+    /// Ends the report and says whether all of it was written.
+    pub fn finish(mut self) -> Result<(), ReportError> {
+        if self.error.is_none() {
+            self.write_out();
+        }
+        self.error.map_or(Ok(()), |error| Err(ReportError::Write(error)))
+    }
+
+    /// Appends the lines of an event and tells whether they must not wait.
+    fn compose(&mut self, text: &mut String, event: &Event) -> Result<bool, fmt::Error> {
+        let quiet = self.verbosity == Verbosity::Quiet;
+        match event {
+            Event::SessionStarted(session) => {
+                let message = session.message.as_deref().filter(|_| !quiet);
+                message.map_or(Ok(()), |message| layout::message(text, message))?;
+                Ok(message.is_some())
+            }
+            // What is running shows itself elsewhere; a line for each would double the report.
+            Event::ResourceStarted(_) => Ok(false),
+            Event::OutputReceived(_) if quiet => Ok(false),
+            Event::OutputReceived(OutputLine { id, stream, line }) => {
+                let prefix = format!("{} {}", layout::name(id), stream.name());
+                layout::output(text, &prefix, line)?;
+                Ok(true)
+            }
+            Event::ResourceFinished(transaction) => {
+                let level = Level::of(&transaction.outcome);
+                if matches!(transaction.outcome, Outcome::Failed(_)) {
+                    self.failed.push(transaction.id.clone());
+                }
+                if quiet && level != Level::Error {
+                    return Ok(false);
+                }
+                resource::write(text, transaction, self.verbosity)?;
+                self.pending_runtime = self.pending_runtime.saturating_add(transaction.duration);
+                Ok(level != Level::Info || !transaction.warnings.is_empty())
+            }
+            Event::SessionFinished(run) => {
+                let message = run.message.as_deref().filter(|_| !quiet);
+                message.map_or(Ok(()), |message| layout::message(text, message))?;
+                let trouble = run.counts.failed + run.counts.unmet > 0 || run.stopped.is_some();
+                if !quiet || trouble {
+                    summary::write(text, run, &self.failed)?;
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    fn write_out(&mut self) {
+        self.pending_runtime = Duration::ZERO;
+        if self.pending.is_empty() {
+            return;
+        }
+        let written = self.out.write_all(self.pending.as_bytes()).and_then(|()| self.out.flush());
+        self.pending.clear();
+        self.error = written.err();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! What the text report says of one resource.
+
+use std::fmt::{self, Write as _};
+
+use anstyle::{AnsiColor, Style};
+use ccm_model::{Failure, Outcome, SkipCause, Transaction, display_duration, escape_control};
+
+use super::Verbosity;
+use super::layout::{below, continued, first_line, name, names, output};
+use super::summary::stopped;
+
+/// How much attention a line asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Info,
+    Warn,
+    Error,
+}
+
+impl Level {
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Unchanged => Self::Info,
+            Outcome::Changed
+            | Outcome::Refreshed
+            | Outcome::WouldChange { .. }
+            | Outcome::WouldRefresh { .. }
+            | Outcome::Skipped { cause: SkipCause::NotSelected | SkipCause::Stopped { .. } } => Self::Warn,
+            Outcome::Failed(_) | Outcome::Skipped { cause: SkipCause::Unmet { .. } } => Self::Error,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Info => "INFO",
+            Self::Warn => "WARN",
+            Self::Error => "ERROR",
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Info => AnsiColor::Green.on_default(),
+            Self::Warn => AnsiColor::Yellow.on_default(),
+            Self::Error => AnsiColor::Red.on_default().bold(),
+        }
+    }
+}
+
+/// Writes the line of a resource, and below it what else there is to know.
+pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
+    let level = Level::of(&transaction.outcome);
+    let style = level.style();
+    write!(out, "{style}{:<5}{style:#} {} ", level.word(), name(&transaction.id))?;
+    write!(out, "{style}{}{style:#}", transaction.outcome.word())?;
+    fields(out, transaction)?;
+
+    // Whoever looks for ERROR in a long log finds the cause on the same line.
+    let cause = cause(&transaction.outcome);
+    let (first, rest) = first_line(cause.as_deref().unwrap_or_default());
+    if !first.is_empty() {
+        write!(out, ": {}", escape_control(first))?;
+    }
+    writeln!(out)?;
+    continued(out, rest)?;
+    details(out, transaction, verbosity)
+}
+
+fn fields(out: &mut String, transaction: &Transaction) -> fmt::Result {
+    let requested = &transaction.requested_ensure;
+    write!(out, " ensure={}", escape_control(requested))?;
+    if let Some(found) = transaction.final_ensure.as_deref().filter(|found| found != requested) {
+        write!(out, " final={}", escape_control(found))?;
+    }
+    // What had no turn took no time.
+    if !matches!(transaction.outcome, Outcome::Skipped { .. }) {
+        write!(out, " runtime={}", display_duration(transaction.duration))?;
+    }
+    match transaction.provider {
+        Some(provider) => write!(out, " provider={provider}"),
+        None => Ok(()),
+    }
+}
+
+/// Why a resource is not where it should be, in one layer.
+fn cause(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Failed(failure) => failure.chain.first().cloned(),
+        Outcome::Skipped { cause } => Some(match cause {
+            SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
+            SkipCause::NotSelected => "not selected".to_owned(),
+            SkipCause::Stopped { by } => stopped(by),
+        }),
+        _ => None,
+    }
+}
+
+fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
+    let outcome = &transaction.outcome;
+    if let Outcome::Failed(failure) = outcome {
+        failure.chain.iter().skip(1).try_for_each(|layer| below(out, "caused by: ", layer))?;
+    }
+    let noop_message = match outcome {
+        Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => Some(message),
+        _ => None,
+    };
+    if let Some(message) = noop_message {
+        below(out, "", message)?;
+    }
+    if !transaction.triggered_by.is_empty() {
+        below(out, "triggered by: ", &names(&transaction.triggered_by))?;
+    }
+    let explains = verbosity == Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
+    if let Some(reason) =
+        transaction.reason.as_ref().filter(|reason| explains && Some(*reason) != noop_message)
+    {
+        below(out, "reason: ", reason)?;
+    }
+    transaction.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;
+    if let Outcome::Failed(failure) = outcome {
+        aftermath(out, failure)?;
+    }
+    // The state of what is stable is what the manifest says.
+    if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Verbose)
+        && *outcome != Outcome::Unchanged
+    {
+        below(out, "state: ", &state.to_string())?;
+    }
+    Ok(())
+}
+
+/// Writes what a failure left behind, and what to do about it.
+fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
+    for tail in &failure.output {
+        let stream = tail.stream.name();
+        if tail.bytes_before > 0 {
+            below(out, "", &format!("{stream}: {} bytes before these lines", tail.bytes_before))?;
+        }
+        tail.lines.iter().try_for_each(|line| output(out, stream, line))?;
+    }
+    below(out, "", if failure.changed { "something may have been changed" } else { "nothing was changed" })?;
+    failure.hints.iter().try_for_each(|hint| below(out, "hint: ", hint))
+}

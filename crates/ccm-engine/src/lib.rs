@@ -1,1 +1,17 @@
-//! TBD
+//! The provider contract, the harness that drives one resource, and the walk over all of them.
+//!
+//! The engine knows noop, failure, refresh and verification, and nothing of any resource type. It emits
+//! events and never prints.
+
+mod contract;
+mod harness;
+mod late;
+mod managed;
+mod walk;
+
+pub use contract::{
+    Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Suitability, Verified,
+};
+pub use late::{LateValues, NoLateValues, Resolved};
+pub use managed::{Managed, bind};
+pub use walk::{Run, Stop};

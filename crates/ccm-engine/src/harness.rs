@@ -1,0 +1,146 @@
+//! One resource from its late values to its outcome: the only place that knows noop and verification.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+
+use ccm_model::{Failure, Outcome, Resource, ResourceId};
+
+use crate::contract::{Context, Decision, Described, ResourceType, Verified};
+use crate::late::{LateValues, Resolved};
+use crate::managed::Managed;
+
+/// What the harness needs to know about a resource's turn.
+pub(crate) struct Turn<'a> {
+    pub resource: &'a Resource,
+    pub resource_type: &'a dyn ResourceType,
+    pub late: &'a dyn LateValues,
+    pub noop: bool,
+    pub triggered: bool,
+    /// Finds, in noop, the resource whose change would come before this turn and might cure a read that fails.
+    pub would_change_before: &'a dyn Fn() -> Option<ResourceId>,
+}
+
+/// What became of it.
+#[derive(Default)]
+pub(crate) struct Handled {
+    pub provider: Option<&'static str>,
+    pub reason: Option<String>,
+    pub described: Option<Described>,
+    pub warnings: Vec<String>,
+}
+
+/// Takes a resource through its turn. Whatever goes wrong inside, a bug included, is this resource's failure.
+pub(crate) async fn handle(turn: &Turn<'_>, context: &mut Context<'_>) -> (Outcome, Handled) {
+    let mut handled = Handled::default();
+    let outcome = {
+        let attempt = attempt(turn, &mut handled, context);
+        let mut attempt = pin!(attempt);
+        let caught = std::future::poll_fn(|waker| {
+            // After a panic nothing of the turn is used again but what it had reported by then.
+            match catch_unwind(AssertUnwindSafe(|| attempt.as_mut().poll(waker))) {
+                Ok(poll) => poll.map(Ok),
+                Err(panic) => std::task::Poll::Ready(Err(panic)),
+            }
+        });
+        match caught.await {
+            Ok(outcome) => outcome,
+            Err(panic) => Outcome::Failed(Box::new(from_panic(&*panic))),
+        }
+    };
+    handled.warnings.append(&mut context.warnings);
+    (outcome, handled)
+}
+
+fn from_panic(panic: &(dyn std::any::Any + Send)) -> Failure {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    let mut failure = Failure::new(said).because_of("internal error, this is a bug in ccm");
+    // It may have come in the middle of an execution.
+    failure.changed = true;
+    failure
+}
+
+async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'_>) -> Outcome {
+    match manage(turn, handled, context).await {
+        Ok(outcome) => outcome,
+        Err(failure) if turn.noop && failure.missing => match (turn.would_change_before)() {
+            Some(before) => not_known(turn, handled, &before),
+            None => Outcome::Failed(Box::new(failure)),
+        },
+        Err(failure) => Outcome::Failed(Box::new(failure)),
+    }
+}
+
+/// In noop, what can't be known because an earlier resource was not really changed.
+fn not_known(turn: &Turn<'_>, handled: &mut Handled, before: &ResourceId) -> Outcome {
+    let message = format!("not known before {before}");
+    handled.reason = Some(message.clone());
+    if turn.triggered { Outcome::WouldRefresh { message } } else { Outcome::WouldChange { message } }
+}
+
+async fn manage(
+    turn: &Turn<'_>,
+    handled: &mut Handled,
+    context: &mut Context<'_>,
+) -> Result<Outcome, Failure> {
+    let resource: Cow<'_, Resource> = match turn.late.resolve(turn.resource)? {
+        Resolved::Known(resource) => resource,
+        Resolved::NotBefore(before) => return Ok(not_known(turn, handled, &before)),
+        Resolved::NoValue { reason } => {
+            handled.reason = Some(reason);
+            return Ok(Outcome::Unchanged);
+        }
+    };
+    let mut managed = turn.resource_type.bind(&resource, context.host)?;
+    handled.provider = Some(managed.provider());
+    let result = drive(turn, &mut *managed, handled, context).await;
+    handled.described = managed.describe(handled.reason.as_deref().unwrap_or_default());
+    result
+}
+
+async fn drive(
+    turn: &Turn<'_>,
+    managed: &mut dyn Managed,
+    handled: &mut Handled,
+    context: &mut Context<'_>,
+) -> Result<Outcome, Failure> {
+    managed.read(turn.triggered, context).await?;
+    let noop_message = match managed.decide(turn.triggered) {
+        Decision::Keep { reason } => {
+            handled.reason = Some(reason);
+            return Ok(Outcome::Unchanged);
+        }
+        Decision::Fail { reason, failure } => {
+            handled.reason = Some(reason);
+            return Err(failure);
+        }
+        Decision::Change { reason, noop_message } => {
+            handled.reason = Some(reason);
+            noop_message
+        }
+    };
+    if turn.noop {
+        handled.warnings.extend(managed.foresee(context.host));
+        return Ok(if turn.triggered {
+            Outcome::WouldRefresh { message: noop_message }
+        } else {
+            Outcome::WouldChange { message: noop_message }
+        });
+    }
+    managed.execute(context).await?;
+    let verified = managed.verify(context).await.map_err(|mut failure| {
+        // It was executed, so something may have been changed whatever was read afterwards.
+        failure.changed = true;
+        failure
+    })?;
+    Ok(match verified {
+        Verified::Unchanged(reason) => {
+            handled.reason = Some(reason);
+            Outcome::Unchanged
+        }
+        Verified::Changed if turn.triggered => Outcome::Refreshed,
+        Verified::Changed => Outcome::Changed,
+    })
+}

@@ -1,0 +1,266 @@
+//! The walk: every resource in order, each with exactly one outcome.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ccm_graph::Graph;
+use ccm_host::{Cancellation, Host, Level};
+use ccm_model::{
+    Catalog, Counts, Event, Outcome, OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary,
+    SessionStarted, SkipCause, StopCause, Transaction,
+};
+
+use crate::contract::{Context, ResourceType};
+use crate::harness::{Handled, Turn, handle};
+use crate::late::LateValues;
+
+/// How a run can be ended from outside.
+#[derive(Clone, Copy)]
+pub struct Stop<'a> {
+    /// Says how urgently.
+    pub cancellation: &'a Cancellation,
+    /// Says why; set before the cancellation is raised.
+    pub cause: &'a OnceCell<StopCause>,
+}
+
+/// Everything that a run needs.
+pub struct Run<'a> {
+    /// What to apply.
+    pub catalog: &'a Catalog,
+    /// The types of its resources.
+    pub types: &'a [&'a dyn ResourceType],
+    /// The doors to the machine.
+    pub host: Host<'a>,
+    /// Completes resources when they are reached.
+    pub late: &'a dyn LateValues,
+    /// How it can be ended from outside.
+    pub stop: Stop<'a>,
+    /// Change nothing, say what would be.
+    pub noop: bool,
+    /// Stop after the first failed resource; the catalog can ask for it as well.
+    pub fail_on_error: bool,
+    /// Apply these and what they depend on, and nothing else.
+    pub only: Option<&'a [ResourceIndex]>,
+}
+
+impl Run<'_> {
+    /// Applies the catalog. Emits the events of the run, and returns what it amounted to.
+    pub async fn apply(&self, on_event: &mut dyn FnMut(Event)) -> RunSummary {
+        let began = self.host.clock.monotonic();
+        on_event(Event::SessionStarted(SessionStarted {
+            at: self.host.clock.now(),
+            noop: self.noop,
+            resources: self.catalog.resources.len(),
+            message: self.catalog.pre_message.clone(),
+        }));
+        let graph = Graph::of(self.catalog);
+        let mut walk = Walk::new(self, &graph);
+        walk.all(on_event).await;
+        let summary = RunSummary {
+            noop: self.noop,
+            duration: self.elapsed(began),
+            counts: walk.counts,
+            stopped: walk.stopped,
+            message: self.catalog.post_message.clone(),
+        };
+        on_event(Event::SessionFinished(Box::new(summary.clone())));
+        summary
+    }
+
+    fn elapsed(&self, since: Duration) -> Duration {
+        self.host.clock.monotonic().saturating_sub(since)
+    }
+
+    fn resource_type(&self, resource: &Resource) -> Option<&dyn ResourceType> {
+        self.types.iter().copied().find(|found| found.name() == &*resource.id.type_name)
+    }
+}
+
+/// What the walk remembers of a resource whose turn is over.
+#[derive(Clone, Default)]
+struct Done {
+    /// It changed, or in noop would have.
+    changed: bool,
+    /// The resources whose failure keeps what depends on this one from its turn.
+    culprits: Option<Rc<[ResourceIndex]>>,
+}
+
+struct Walk<'a> {
+    run: &'a Run<'a>,
+    graph: &'a Graph,
+    selected: Option<Vec<bool>>,
+    done: Vec<Done>,
+    /// In noop, what would have changed, in the order of the walk.
+    would_change: Vec<ResourceIndex>,
+    counts: Counts,
+    stopped: Option<StopCause>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(run: &'a Run<'a>, graph: &'a Graph) -> Self {
+        let selected = run.only.map(|only| graph.with_requirements(only));
+        let done = vec![Done::default(); run.catalog.resources.len()];
+        Self {
+            run,
+            graph,
+            selected,
+            done,
+            would_change: Vec::new(),
+            counts: Counts::default(),
+            stopped: None,
+        }
+    }
+
+    async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
+        let mut ready = self.graph.ready_set();
+        while let Some(index) = ready.next() {
+            let transaction = self.turn(index, on_event).await;
+            self.remember(index, &transaction.outcome);
+            on_event(Event::ResourceFinished(Box::new(transaction)));
+            ready.finish(index);
+        }
+        self.notice_stop();
+    }
+
+    /// Remembers why the run is ended from outside, if it is. This outranks a failure: a command that was
+    /// ended with the run fails, and the run did not end because of that failure.
+    fn notice_stop(&mut self) {
+        if self.run.stop.cancellation.level() > Level::Go
+            && let Some(cause) = self.run.stop.cause.get()
+        {
+            self.stopped = Some(cause.clone());
+        }
+    }
+
+    /// Gives a resource its turn, or finds out why it has none.
+    async fn turn(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) -> Transaction {
+        let resource = self.run.catalog.resource(index);
+        let at = self.run.host.clock.now();
+        let began = self.run.host.clock.monotonic();
+        let (outcome, handled, triggers) = match self.gate(index) {
+            Some(cause) => (Outcome::Skipped { cause }, Handled::default(), Vec::new()),
+            None => self.managed(index, on_event).await,
+        };
+        let requested = match (&resource.ensure, self.run.resource_type(resource)) {
+            (Some(ensure), _) => ensure.value.clone(),
+            (None, Some(found)) => found.ensures().first().copied().unwrap_or_default().to_owned(),
+            (None, None) => String::new(),
+        };
+        let (final_ensure, state) =
+            handled.described.map(|described| (described.ensure, described.state)).unzip();
+        Transaction {
+            id: resource.id.clone(),
+            alias: resource.alias.as_deref().map(str::to_owned),
+            at,
+            duration: self.run.elapsed(began),
+            provider: handled.provider,
+            requested_ensure: requested,
+            final_ensure,
+            outcome,
+            reason: handled.reason,
+            triggered_by: triggers.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
+            warnings: handled.warnings,
+            state,
+        }
+    }
+
+    /// Why a resource has no turn, if it has none.
+    fn gate(&mut self, index: ResourceIndex) -> Option<SkipCause> {
+        if self.selected.as_ref().is_some_and(|selected| !selected[index.get()]) {
+            return Some(SkipCause::NotSelected);
+        }
+        if let Some(culprits) = self.culprits_before(index) {
+            let named =
+                culprits.iter().map(|culprit| self.run.catalog.resource(*culprit).id.clone()).collect();
+            self.done[index.get()].culprits = Some(culprits);
+            return Some(SkipCause::Unmet { culprits: named });
+        }
+        self.notice_stop();
+        self.stopped.clone().map(|by| SkipCause::Stopped { by })
+    }
+
+    /// The failures that keep a resource from its turn. One dependency's list is shared, not copied, so that
+    /// a long chain behind one failure costs nothing.
+    fn culprits_before(&self, index: ResourceIndex) -> Option<Rc<[ResourceIndex]>> {
+        let mut lists = self.graph.dependencies(index).filter_map(|on| self.done[on.get()].culprits.as_ref());
+        let first = lists.next()?;
+        let mut all: Vec<ResourceIndex> = Vec::new();
+        for list in lists.filter(|list| !Rc::ptr_eq(list, first)) {
+            all.extend(list.iter());
+        }
+        if all.is_empty() {
+            return Some(Rc::clone(first));
+        }
+        all.extend(first.iter());
+        all.sort_unstable();
+        all.dedup();
+        Some(all.into())
+    }
+
+    async fn managed(
+        &mut self,
+        index: ResourceIndex,
+        on_event: &mut dyn FnMut(Event),
+    ) -> (Outcome, Handled, Vec<ResourceIndex>) {
+        let run = self.run;
+        let resource = run.catalog.resource(index);
+        let triggers: Vec<ResourceIndex> =
+            self.graph.subscriptions(index).filter(|on| self.done[on.get()].changed).collect();
+        let Some(resource_type) = run.resource_type(resource) else {
+            let message = format!("internal error: no type `{}`", resource.id.type_name);
+            return (
+                Outcome::Failed(Box::new(ccm_model::Failure::new(message))),
+                Handled::default(),
+                triggers,
+            );
+        };
+        on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
+        let before = || self.would_change_before(index).map(|before| run.catalog.resource(before).id.clone());
+        let turn = Turn {
+            resource,
+            resource_type,
+            late: run.late,
+            noop: run.noop,
+            triggered: !triggers.is_empty(),
+            would_change_before: &before,
+        };
+        let mut on_line = |stream, line: &str| {
+            let line = OutputLine { id: resource.id.clone(), stream, line: line.to_owned() };
+            on_event(Event::OutputReceived(line));
+        };
+        let mut context = Context {
+            host: run.host,
+            cancellation: run.stop.cancellation,
+            on_line: &mut on_line,
+            warnings: Vec::new(),
+        };
+        let (outcome, handled) = handle(&turn, &mut context).await;
+        (outcome, handled, triggers)
+    }
+
+    /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
+    /// depends on that would change, else the last one that would have changed before it.
+    fn would_change_before(&self, index: ResourceIndex) -> Option<ResourceIndex> {
+        let last = *self.would_change.last()?;
+        let required = self.graph.with_requirements(&[index]);
+        let nearest = self.would_change.iter().rev().find(|earlier| required[earlier.get()]);
+        Some(nearest.copied().unwrap_or(last))
+    }
+
+    fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
+        self.counts.add(outcome);
+        let done = &mut self.done[index.get()];
+        done.changed = outcome.is_change();
+        if done.changed && self.run.noop {
+            self.would_change.push(index);
+        }
+        if let Outcome::Failed(_) = outcome {
+            done.culprits = Some(Rc::from([index]));
+            if (self.run.fail_on_error || self.run.catalog.fail_on_error) && self.stopped.is_none() {
+                let culprit = self.run.catalog.resource(index).id.clone();
+                self.stopped = Some(StopCause::Failed { culprit });
+            }
+        }
+    }
+}

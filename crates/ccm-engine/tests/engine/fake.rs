@@ -1,0 +1,320 @@
+//! A resource type whose every step does what the test wrote into its properties.
+
+use std::cell::{OnceCell, RefCell};
+
+use ccm_engine::{
+    Context, Decision, Described, LateValues, Managed, NoLateValues, Provider, Reading, ResourceKind,
+    ResourceType, Run, Stop, Suitability, Verified, bind,
+};
+use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
+use ccm_model::{
+    Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Key, Map, Node, Outcome, Properties,
+    Resource, ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream, TypeSpec,
+};
+use serde_json::json;
+
+thread_local! {
+    /// What providers were asked to do, in order; each test has its own thread.
+    static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// What a step of a resource does to the run around it.
+    static STOP: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+fn called(call: String) {
+    CALLS.with_borrow_mut(|calls| calls.push(call));
+}
+
+/// How a fake behaves; by default it is in the desired state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Behaviour {
+    name: String,
+    /// Not in the desired state.
+    needs: bool,
+    /// The step that fails: read, missing, decide, execute, verify.
+    fails: String,
+    /// The step that panics.
+    panics: String,
+    /// Executes, and turns out to have changed nothing.
+    idle: bool,
+    /// A trigger does not move it.
+    declines: bool,
+    /// Its execution ends the run from outside.
+    stops: bool,
+}
+
+struct FakeKind;
+
+impl ResourceKind for FakeKind {
+    type Properties = Behaviour;
+    type State = bool;
+    type Effect = bool;
+
+    fn decide(fake: &Behaviour, state: &bool, triggered: bool) -> Decision {
+        if fake.fails == "decide" {
+            return Decision::Fail { reason: "undecided".to_owned(), failure: Failure::new("decide failed") };
+        }
+        if !*state && (!triggered || fake.declines) {
+            return Decision::Keep { reason: "in state".to_owned() };
+        }
+        Decision::Change { reason: "not in state".to_owned(), noop_message: "Would have moved".to_owned() }
+    }
+
+    fn verify(fake: &Behaviour, _: &bool, effect: &bool) -> Result<Verified, Failure> {
+        if fake.fails == "verify" {
+            return Err(Failure::new("verify failed"));
+        }
+        Ok(if *effect { Verified::Changed } else { Verified::Unchanged("was there already".to_owned()) })
+    }
+
+    fn describe(fake: &Behaviour, state: &bool, decision: &str) -> Described {
+        Described {
+            ensure: if *state { "absent" } else { "present" }.to_owned(),
+            state: json!({ "name": fake.name, "decision": decision }),
+        }
+    }
+}
+
+struct FakeProvider;
+
+fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
+    called(format!("{step} {}", fake.name));
+    assert_ne!(fake.panics, step, "a panic in {step}");
+    if fake.fails == step {
+        return Err(Failure::new(format!("{step} failed")));
+    }
+    if fake.fails == "missing" && step == "read" {
+        return Err(Failure { missing: true, ..Failure::new("a directory is missing") });
+    }
+    Ok(())
+}
+
+impl Provider<FakeKind> for FakeProvider {
+    fn name(&self) -> &'static str {
+        "fake"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        fake: &'a Behaviour,
+        reading: Reading<'a, bool>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async move {
+            match reading {
+                Reading::Before { .. } => {
+                    step(fake, "read")?;
+                    Ok(fake.needs)
+                }
+                Reading::After(_) => {
+                    context.warn(format!("{} was verified", fake.name));
+                    Ok(false)
+                }
+            }
+        })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        fake: &'a Behaviour,
+        _: &'a bool,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async move {
+            step(fake, "execute")?;
+            context.line(Stream::Stdout, "a line");
+            if fake.stops {
+                STOP.with_borrow(|stop| stop.as_ref().map(|stop| stop()));
+            }
+            Ok(!fake.idle)
+        })
+    }
+
+    fn foresee(&self, fake: &Behaviour, _: Host<'_>) -> Vec<String> {
+        vec![format!("{} was foreseen", fake.name)]
+    }
+}
+
+struct FakeType;
+
+static PROVIDERS: [&'static dyn Provider<FakeKind>; 1] = [&FakeProvider];
+
+impl TypeSpec for FakeType {
+    fn name(&self) -> &'static str {
+        "fake"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Pretends."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["fake"]
+    }
+
+    fn check(&self, _: &Checked<'_>) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    fn schema(&self) -> schemars::Schema {
+        schemars::Schema::default()
+    }
+}
+
+impl ResourceType for FakeType {
+    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+        let text =
+            |name: &str| resource.properties.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();
+        let is = |name: &str| !text(name).is_empty();
+        let behaviour = Behaviour {
+            name: resource.id.name.to_string(),
+            needs: is("needs"),
+            fails: text("fails"),
+            panics: text("panics"),
+            idle: is("idle"),
+            declines: is("declines"),
+            stops: is("stops"),
+        };
+        bind(behaviour, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
+    }
+}
+
+/// Builds a catalog from lines such as `b needs fails=execute require=a subscribe=c,d`.
+pub(crate) fn catalog(lines: &[&str]) -> Catalog {
+    let names: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+    let dependencies = |value: &str| {
+        let one = |name: &str| Dependency {
+            on: ResourceIndex::from_usize(
+                names.iter().position(|known| *known == name).expect("a known name"),
+            ),
+            span: Span::default(),
+        };
+        value.split(',').map(one).collect::<Vec<_>>()
+    };
+    let resource = |line: &&str| {
+        let mut words = line.split(' ');
+        let mut resource = Resource {
+            id: ResourceId::new("fake", words.next().unwrap_or_default()),
+            span: Span::default(),
+            alias: None,
+            ensure: None,
+            provider: None,
+            require: Vec::new(),
+            subscribe: Vec::new(),
+            properties: Properties::default(),
+        };
+        let mut entries = Vec::new();
+        for word in words {
+            match word.split_once('=').unwrap_or((word, "yes")) {
+                ("require", value) => resource.require = dependencies(value),
+                ("subscribe", value) => resource.subscribe = dependencies(value),
+                (key, value) => entries.push(Entry {
+                    key: Key { text: key.into(), span: Span::default() },
+                    value: Node::text(value, Span::default()),
+                }),
+            }
+        }
+        resource.properties = Properties::new(Map::new(entries), None);
+        resource
+    };
+    Catalog { resources: lines.iter().map(resource).collect(), ..Catalog::default() }
+}
+
+/// How to run a catalog.
+#[derive(Default)]
+pub(crate) struct Options<'a> {
+    pub noop: bool,
+    pub fail_on_error: bool,
+    pub only: Option<&'a [ResourceIndex]>,
+    pub stopped_before: bool,
+    pub late: Option<&'a dyn LateValues>,
+}
+
+/// What a run did.
+pub(crate) struct Ran {
+    /// One line for each resource, in the order of the walk.
+    pub lines: Vec<String>,
+    /// What providers were asked to do.
+    pub calls: Vec<String>,
+    pub events: Vec<Event>,
+    pub summary: RunSummary,
+}
+
+pub(crate) fn run(lines: &[&str]) -> Ran {
+    run_with(&catalog(lines), &Options::default())
+}
+
+pub(crate) fn noop(lines: &[&str]) -> Ran {
+    run_with(&catalog(lines), &Options { noop: true, ..Options::default() })
+}
+
+pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
+    CALLS.with_borrow_mut(Vec::clear);
+    let (source, cancellation) = CancellationSource::new();
+    let source = std::rc::Rc::new(source);
+    let cause = std::rc::Rc::new(OnceCell::new());
+    let stop = {
+        let (source, cause) = (std::rc::Rc::clone(&source), std::rc::Rc::clone(&cause));
+        move || {
+            let _ = cause.set(StopCause::Signal { name: "SIGINT".to_owned(), number: 2 });
+            source.raise(Level::Stop);
+        }
+    };
+    if options.stopped_before {
+        stop();
+    }
+    STOP.with_borrow_mut(|slot| *slot = Some(Box::new(stop)));
+    let runner = FakeRunner::default();
+    let (files, clock) = (FakeFiles::default(), FakeClock::default());
+    let run = Run {
+        catalog,
+        types: &[&FakeType],
+        host: Host { runner: &runner, files: &files, clock: &clock },
+        late: options.late.unwrap_or(&NoLateValues),
+        stop: Stop { cancellation: &cancellation, cause: &cause },
+        noop: options.noop,
+        fail_on_error: options.fail_on_error,
+        only: options.only,
+    };
+    let mut events = Vec::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let summary = runtime.block_on(run.apply(&mut |event| events.push(event)));
+    let lines = events.iter().filter_map(line).collect();
+    Ran { lines, calls: CALLS.with_borrow(Clone::clone), events, summary }
+}
+
+fn joined(ids: &[ResourceId]) -> String {
+    ids.iter().map(|id| id.name.to_string()).collect::<Vec<_>>().join(",")
+}
+
+fn line(event: &Event) -> Option<String> {
+    let Event::ResourceFinished(transaction) = event else { return None };
+    let detail = match &transaction.outcome {
+        Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => format!(": {message}"),
+        Outcome::Skipped { cause: SkipCause::Unmet { culprits } } => {
+            format!(" because of {}", joined(culprits))
+        }
+        Outcome::Skipped { cause: SkipCause::NotSelected } => ": not selected".to_owned(),
+        Outcome::Skipped { cause: SkipCause::Stopped { by } } => match by {
+            StopCause::Failed { culprit } => format!(": stopped by {}", culprit.name),
+            StopCause::Signal { name, .. } => format!(": stopped by {name}"),
+            StopCause::Timeout { .. } => ": stopped by timeout".to_owned(),
+        },
+        Outcome::Failed(failure) => {
+            format!(": {}{}", failure.chain.join(" < "), if failure.changed { " (changed)" } else { "" })
+        }
+        _ => String::new(),
+    };
+    let by = match &transaction.triggered_by[..] {
+        [] => String::new(),
+        triggers => format!(" by {}", joined(triggers)),
+    };
+    Some(format!("{} {}{by}{detail}", transaction.id.name, transaction.outcome.word()))
+}

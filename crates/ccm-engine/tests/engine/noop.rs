@@ -1,0 +1,57 @@
+//! Noop: reads everything, changes nothing, and says the same as a run would.
+
+use crate::fake::{noop, run};
+
+#[test]
+fn nothing_is_executed() {
+    let ran = noop(&["a needs", "b"]);
+    assert_eq!(ran.lines, ["a would change: Would have moved", "b stable"]);
+    assert_eq!(ran.calls, ["read a", "read b"]);
+    assert!(ran.summary.noop);
+}
+
+#[test]
+fn the_chain_behind_a_change_is_visible() {
+    let ran = noop(&["a needs", "b subscribe=a", "c subscribe=b", "d require=c"]);
+    assert_eq!(
+        ran.lines,
+        [
+            "a would change: Would have moved",
+            "b would refresh by a: Would have moved",
+            "c would refresh by b: Would have moved",
+            "d stable",
+        ]
+    );
+}
+
+#[test]
+fn a_read_that_an_earlier_change_would_cure_is_not_a_failure() {
+    let lines = ["a needs", "b needs", "c fails=missing require=a", "d subscribe=c"];
+    assert_eq!(
+        noop(&lines).lines[2..],
+        ["c would change: not known before fake#a", "d would refresh by c: Would have moved"]
+    );
+    // Without a require the last change before it is the likeliest cure.
+    assert_eq!(
+        noop(&["a needs", "b needs", "c fails=missing"]).lines[2],
+        "c would change: not known before fake#b"
+    );
+}
+
+#[test]
+fn a_read_that_nothing_would_cure_fails_in_noop_as_well() {
+    let lines = ["a", "c fails=missing", "d needs"];
+    assert_eq!(noop(&lines).lines[1], "c failed: a directory is missing");
+    assert_eq!(noop(&["a needs", "c fails=read"]).lines[1], "c failed: read failed");
+    assert_eq!(run(&["a needs", "c fails=missing"]).lines[1], "c failed: a directory is missing");
+}
+
+#[test]
+fn what_can_be_foreseen_is_a_warning() {
+    let ran = noop(&["a needs"]);
+    let warnings = ran.events.iter().find_map(|event| match event {
+        ccm_model::Event::ResourceFinished(transaction) => Some(transaction.warnings.clone()),
+        _ => None,
+    });
+    assert_eq!(warnings, Some(vec!["a was foreseen".to_owned()]));
+}

@@ -1,0 +1,60 @@
+//! Order, failure and what is left out.
+
+use ccm_model::ResourceIndex;
+
+use crate::fake::{Options, catalog, run, run_with};
+
+#[test]
+fn manifest_order_holds_among_what_is_free() {
+    let ran = run(&["a", "b", "c"]);
+    assert_eq!(ran.calls, ["read a", "read b", "read c"]);
+}
+
+#[test]
+fn a_reference_may_point_forward() {
+    let ran = run(&["a require=c", "b", "c"]);
+    assert_eq!(ran.calls, ["read b", "read c", "read a"]);
+}
+
+#[test]
+fn what_depends_on_a_failure_is_unmet_and_names_the_one_that_failed() {
+    let ran = run(&["a needs fails=execute", "b require=a", "c subscribe=b", "d", "e require=c,d"]);
+    assert_eq!(
+        ran.lines,
+        [
+            "a failed: execute failed",
+            "b unmet because of a",
+            "c unmet because of a",
+            "d stable",
+            "e unmet because of a",
+        ]
+    );
+    assert_eq!(ran.calls, ["read a", "execute a", "read d"]);
+}
+
+#[test]
+fn every_failure_behind_an_unmet_resource_is_named() {
+    let ran = run(&["a fails=read", "b fails=read", "c require=b,a", "d require=c,b"]);
+    assert_eq!(ran.lines[2..], ["c unmet because of a,b", "d unmet because of a,b"]);
+}
+
+#[test]
+fn only_the_selected_and_what_they_require_have_a_turn() {
+    let catalog = catalog(&["a", "b require=a", "c", "d subscribe=b"]);
+    let options = Options { only: Some(&[ResourceIndex(1)]), ..Options::default() };
+    let ran = run_with(&catalog, &options);
+    assert_eq!(ran.lines, ["a stable", "b stable", "c skipped: not selected", "d skipped: not selected"]);
+    assert_eq!(ran.summary.counts.skipped, 2);
+}
+
+#[test]
+fn counts_add_up() {
+    let ran = run(&["a needs", "b", "c subscribe=a", "d fails=read", "e require=d"]);
+    let counts = ran.summary.counts;
+    assert_eq!(
+        (counts.total, counts.changed, counts.unchanged, counts.refreshed, counts.failed, counts.unmet),
+        (5, 1, 1, 1, 1, 1)
+    );
+    assert!(counts.any_change());
+    assert_eq!(ran.summary.stopped, None);
+}

@@ -1,0 +1,107 @@
+//! What holds for every catalog.
+
+use std::collections::BTreeMap;
+
+use ccm_model::{Event, Outcome};
+use proptest::prelude::*;
+
+use crate::fake::{Options, Ran, catalog, run_with};
+
+/// A resource: its behaviour, and the earlier or later ones it names, by number.
+type Drawn = (usize, Vec<usize>, Vec<usize>);
+
+const BEHAVIOURS: [&str; 7] =
+    ["", "needs", "declines", "needs idle", "fails=read", "needs fails=execute", "needs panics=execute"];
+
+/// Draws catalogs without cycles: a hidden rank decides who may depend on whom, the manifest order does not.
+fn catalogs(behaviours: usize) -> impl Strategy<Value = Vec<String>> {
+    let one =
+        (0..behaviours, prop::collection::vec(0..24_usize, 0..3), prop::collection::vec(0..24_usize, 0..3));
+    let drawn = prop::collection::vec(one, 1..14);
+    (drawn, any::<prop::sample::Index>()).prop_map(|(drawn, shift)| {
+        let count = drawn.len();
+        let shift = shift.index(count);
+        let rank = |position: usize| (position * 7 + shift) % 97 % (count * 3) * 100 + position;
+        let line = |(position, (behaviour, requires, subscribes)): (usize, &Drawn)| {
+            let lower = |names: &[usize]| {
+                let mut names: Vec<usize> = names
+                    .iter()
+                    .map(|name| name % count)
+                    .filter(|name| rank(*name) < rank(position))
+                    .collect();
+                names.dedup();
+                names.iter().map(|name| format!("r{name}")).collect::<Vec<_>>().join(",")
+            };
+            let mut line = format!("r{position}");
+            let edges = [("require", lower(requires)), ("subscribe", lower(subscribes))];
+            for word in BEHAVIOURS[*behaviour].split(' ').filter(|word| !word.is_empty()) {
+                line += &format!(" {word}");
+            }
+            for (key, names) in edges.iter().filter(|(_, names)| !names.is_empty()) {
+                line += &format!(" {key}={names}");
+            }
+            line
+        };
+        drawn.iter().enumerate().map(line).collect()
+    })
+}
+
+fn play(lines: &[String], noop: bool, fail_on_error: bool) -> Ran {
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    run_with(&catalog(&lines), &Options { noop, fail_on_error, ..Options::default() })
+}
+
+/// The outcome of each resource; fails if one has none or more than one.
+fn outcomes(ran: &Ran) -> BTreeMap<String, Outcome> {
+    let mut outcomes = BTreeMap::new();
+    for event in &ran.events {
+        if let Event::ResourceFinished(transaction) = event {
+            let before = outcomes.insert(transaction.id.name.to_string(), transaction.outcome.clone());
+            assert!(before.is_none(), "{} has two outcomes", transaction.id);
+        }
+    }
+    outcomes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn every_resource_has_exactly_one_outcome(lines in catalogs(BEHAVIOURS.len()), noop: bool, stop: bool) {
+        let ran = play(&lines, noop, stop);
+        prop_assert_eq!(outcomes(&ran).len(), lines.len());
+        prop_assert_eq!(ran.summary.counts.total, lines.len());
+    }
+
+    #[test]
+    fn noop_executes_nothing(lines in catalogs(BEHAVIOURS.len())) {
+        let ran = play(&lines, true, false);
+        prop_assert!(ran.calls.iter().all(|call| call.starts_with("read ")), "{:?}", ran.calls);
+    }
+
+    // Behaviours that fail are left out: then noop, which executes nothing, can't know. The same holds for
+    // an execution that turns out to have changed nothing.
+    #[test]
+    fn noop_and_a_run_name_the_same_resources(lines in catalogs(3)) {
+        let changed = |ran: &Ran| -> Vec<String> {
+            outcomes(ran).into_iter().filter(|(_, outcome)| outcome.is_change()).map(|(name, _)| name).collect()
+        };
+        prop_assert_eq!(changed(&play(&lines, true, false)), changed(&play(&lines, false, false)));
+    }
+
+    #[test]
+    fn dependencies_come_first(lines in catalogs(BEHAVIOURS.len())) {
+        let ran = play(&lines, false, false);
+        let order: Vec<String> =
+            ran.lines.iter().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();
+        let position = |name: &str| order.iter().position(|other| other == name);
+        for line in &lines {
+            let name = line.split(' ').next().unwrap_or_default();
+            let edges = line.split(' ').filter_map(|word| word.split_once('='));
+            let edges = edges.filter(|(key, _)| matches!(*key, "require" | "subscribe"));
+            for on in edges.flat_map(|(_, names)| names.split(',')) {
+                prop_assert!(position(on) < position(name), "{} before {} in {:?}", on, name, order);
+            }
+        }
+    }
+}

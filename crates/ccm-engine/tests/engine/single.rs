@@ -1,0 +1,108 @@
+//! One resource through its turn.
+
+use ccm_engine::{LateValues, Resolved};
+use ccm_model::{Event, Failure, Outcome, Resource, ResourceId};
+
+use crate::fake::{Options, catalog, run, run_with};
+
+#[test]
+fn a_resource_in_state_is_left_alone() {
+    let ran = run(&["a"]);
+    assert_eq!(ran.lines, ["a stable"]);
+    assert_eq!(ran.calls, ["read a"]);
+}
+
+#[test]
+fn a_resource_out_of_state_is_executed_and_verified() {
+    let ran = run(&["a needs"]);
+    assert_eq!(ran.lines, ["a changed"]);
+    assert_eq!(ran.calls, ["read a", "execute a"]);
+}
+
+#[test]
+fn an_execution_that_changed_nothing_is_unchanged() {
+    assert_eq!(run(&["a needs idle", "b subscribe=a"]).lines, ["a stable", "b stable"]);
+}
+
+#[test]
+fn a_failure_says_where_it_was_and_whether_something_was_changed() {
+    for (step, line) in [
+        ("read", "a failed: read failed"),
+        ("decide", "a failed: decide failed"),
+        ("execute", "a failed: execute failed"),
+        ("verify", "a failed: verify failed (changed)"),
+    ] {
+        assert_eq!(run(&[&format!("a needs fails={step}")]).lines, [line]);
+    }
+}
+
+#[test]
+fn a_panic_is_the_failure_of_its_resource_alone() {
+    let ran = run(&["a needs panics=execute", "b needs"]);
+    assert!(ran.lines[0].starts_with("a failed: internal error, this is a bug in ccm < "), "{:?}", ran.lines);
+    assert!(ran.lines[0].contains("a panic in execute"), "{:?}", ran.lines);
+    assert_eq!(ran.lines[1], "b changed");
+}
+
+#[test]
+fn an_unknown_provider_is_the_failure_of_its_resource() {
+    let mut catalog = catalog(&["a needs", "b"]);
+    let span = catalog.resources[0].span;
+    catalog.resources[0].provider = Some(ccm_model::Spanned { value: "other".to_owned(), span });
+    let ran = run_with(&catalog, &Options::default());
+    assert_eq!(ran.lines, ["a failed: unknown provider `other`", "b stable"]);
+}
+
+#[test]
+fn events_come_in_order_and_carry_what_happened() {
+    let ran = run(&["a needs"]);
+    let names: Vec<&str> = ran
+        .events
+        .iter()
+        .map(|event| match event {
+            Event::SessionStarted(_) => "session started",
+            Event::ResourceStarted(_) => "resource started",
+            Event::OutputReceived(_) => "output",
+            Event::ResourceFinished(_) => "resource finished",
+            Event::SessionFinished(_) => "session finished",
+        })
+        .collect();
+    let expected = ["session started", "resource started", "output", "resource finished", "session finished"];
+    assert_eq!(names, expected);
+    let Some(Event::ResourceFinished(transaction)) = ran.events.get(3) else { panic!("no transaction") };
+    assert_eq!(transaction.provider, Some("fake"));
+    assert_eq!(transaction.requested_ensure, "present");
+    assert_eq!(transaction.final_ensure.as_deref(), Some("present"));
+    assert_eq!(transaction.reason.as_deref(), Some("not in state"));
+    assert_eq!(transaction.warnings, ["a was verified"]);
+    assert_eq!(transaction.outcome, Outcome::Changed);
+}
+
+/// Answers for the resource `a` alone.
+struct Late(fn() -> Result<Resolved<'static>, Failure>);
+
+impl LateValues for Late {
+    fn resolve<'a>(&self, resource: &'a Resource) -> Result<Resolved<'a>, Failure> {
+        if &*resource.id.name == "a" {
+            (self.0)()
+        } else {
+            Ok(Resolved::Known(std::borrow::Cow::Borrowed(resource)))
+        }
+    }
+}
+
+#[test]
+fn late_values_are_asked_for_before_anything_else() {
+    let run_late = |answer, noop| {
+        let late = Late(answer);
+        let options = Options { noop, late: Some(&late), ..Options::default() };
+        run_with(&catalog(&["a needs", "b require=a"]), &options)
+    };
+    let failed = run_late(|| Err(Failure::new("no such key")), false);
+    assert_eq!(failed.lines, ["a failed: no such key", "b unmet because of a"]);
+    assert!(failed.calls.is_empty());
+    let without = run_late(|| Ok(Resolved::NoValue { reason: "nothing was captured".to_owned() }), false);
+    assert_eq!(without.lines, ["a stable", "b stable"]);
+    let unknown = run_late(|| Ok(Resolved::NotBefore(ResourceId::new("fake", "z"))), true);
+    assert_eq!(unknown.lines, ["a would change: not known before fake#z", "b stable"]);
+}

@@ -1,0 +1,59 @@
+//! The end of a run before its end.
+
+use ccm_model::{ResourceId, StopCause};
+
+use crate::fake::{Options, catalog, run, run_with};
+
+#[test]
+fn without_fail_on_error_the_rest_goes_on() {
+    assert_eq!(run(&["a fails=read", "b needs"]).lines[1], "b changed");
+}
+
+#[test]
+fn fail_on_error_skips_the_rest_with_that_cause() {
+    let lines = ["a needs", "b fails=read", "c", "d require=b", "e require=d"];
+    let from_option = run_with(&catalog(&lines), &Options { fail_on_error: true, ..Options::default() });
+    let mut asking = catalog(&lines);
+    asking.fail_on_error = true;
+    for ran in [from_option, run_with(&asking, &Options::default())] {
+        assert_eq!(
+            ran.lines,
+            [
+                "a changed",
+                "b failed: read failed",
+                "c skipped: stopped by b",
+                "d unmet because of b",
+                "e unmet because of b",
+            ]
+        );
+        assert_eq!(ran.summary.stopped, Some(StopCause::Failed { culprit: ResourceId::new("fake", "b") }));
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_reports_the_rest_as_skipped() {
+    let ran = run(&["a needs stops", "b needs", "c require=b"]);
+    assert_eq!(ran.lines, ["a changed", "b skipped: stopped by SIGINT", "c skipped: stopped by SIGINT"]);
+    assert_eq!(ran.calls, ["read a", "execute a"]);
+    assert!(matches!(ran.summary.stopped, Some(StopCause::Signal { number: 2, .. })));
+}
+
+#[test]
+fn a_run_that_is_stopped_before_it_begins_starts_nothing() {
+    let ran = run_with(&catalog(&["a needs", "b"]), &Options { stopped_before: true, ..Options::default() });
+    assert!(ran.calls.is_empty());
+    assert_eq!(ran.summary.counts.skipped, 2);
+}
+
+#[test]
+fn a_failure_that_came_with_the_stop_does_not_hide_it() {
+    let catalog = catalog(&["a needs stops fails=verify", "b", "c require=a"]);
+    let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });
+    assert_eq!(ran.lines[1..], ["b skipped: stopped by SIGINT", "c unmet because of a"]);
+    assert!(matches!(ran.summary.stopped, Some(StopCause::Signal { .. })));
+}
+
+#[test]
+fn a_stop_during_the_last_resource_is_told() {
+    assert!(run(&["a needs stops"]).summary.stopped.is_some());
+}

@@ -1,1 +1,13 @@
-//! TBD
+//! The resource types of ccm, a folder each.
+//!
+//! In each folder: properties, state, the decision between the two, and a file per provider. A new type is
+//! its folder and its line in [`types`].
+
+mod exec;
+
+use ccm_engine::ResourceType;
+
+/// Every resource type there is. Nothing registers itself anywhere else.
+pub fn types() -> Vec<&'static dyn ResourceType> {
+    vec![&exec::ExecType]
+}

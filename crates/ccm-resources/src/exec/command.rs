@@ -1,0 +1,281 @@
+//! An exec, complete: from the properties as they were written to what will be run.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ccm_host::{Command, Host, StartError};
+use ccm_model::{Checked, Diagnostic, Node, SplitError, Text, split_words};
+
+use super::properties::ExecProperties;
+use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Timeout};
+
+/// How long a command may take if nothing else is said.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// Who reads the text of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interpreter {
+    /// Nobody: it is split into words.
+    None,
+    /// `/bin/sh`.
+    Shell,
+}
+
+/// A program and its arguments; the program is not looked up yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CommandLine {
+    pub program: String,
+    pub args: Vec<String>,
+}
+
+/// A guard: what was written, and what will be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Guard {
+    pub text: String,
+    pub line: CommandLine,
+}
+
+/// An exec without a mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Exec {
+    pub name: String,
+    pub interpreter: Interpreter,
+    pub line: CommandLine,
+    pub cwd: PathBuf,
+    pub environment: Vec<(String, String)>,
+    pub path: Option<String>,
+    pub returns: Vec<u8>,
+    pub unchanged_returns: Vec<u8>,
+    pub timeout: Option<Duration>,
+    pub creates: Vec<PathBuf>,
+    pub onlyif: Vec<Guard>,
+    pub unless: Vec<Guard>,
+    pub refresh_only: bool,
+    pub refresh_respects_guards: bool,
+    pub logoutput: LogOutput,
+    pub stdin: Option<String>,
+}
+
+/// Something wrong with the properties taken together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// The property to point at; the resource's name if it was not written.
+    property: &'static str,
+    /// Which element of its list.
+    element: Option<usize>,
+    /// Which byte of its text.
+    byte: Option<usize>,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Mistake {
+    fn new(property: &'static str, message: impl Into<String>) -> Self {
+        Self { property, element: None, byte: None, message: message.into(), hint: None }
+    }
+
+    fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn unsplit(property: &'static str, error: SplitError) -> Self {
+        let mut mistake = Self::new(property, error.to_string());
+        mistake.byte = Some(error.at);
+        mistake
+    }
+
+    /// Points at what was written.
+    pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
+        let node = checked.resource.properties.get(self.property).map(|node| match self.element {
+            Some(element) => node.as_list().and_then(|list| list.get(element)).unwrap_or(node),
+            None => node,
+        });
+        let span = match (node, self.byte) {
+            (Some(node), Some(byte)) => Node::locate(node, checked.source_text, byte, byte + 1),
+            (Some(node), None) => node.span,
+            (None, _) => checked.resource.span,
+        };
+        let diagnostic = Diagnostic::error(span, self.message);
+        match self.hint {
+            Some(hint) => diagnostic.with_hint(hint),
+            None => diagnostic,
+        }
+    }
+
+    /// The same for a resource whose text is not at hand any more.
+    pub(crate) fn without_place(self) -> Diagnostic {
+        let mut diagnostic = Diagnostic::without_place(format!("`{}`: {}", self.property, self.message));
+        diagnostic.hints.extend(self.hint);
+        diagnostic
+    }
+}
+
+impl Exec {
+    /// Builds it from what was written, or finds every mistake.
+    pub(crate) fn build(
+        name: &str,
+        interpreter: Interpreter,
+        written: ExecProperties,
+    ) -> Result<Self, Vec<Mistake>> {
+        let mut mistakes = Vec::new();
+        let text = written.command.as_deref().unwrap_or(name);
+        let line = match (interpreter, &written.args) {
+            (Interpreter::None, Some(args)) => program_alone(text, args),
+            (Interpreter::Shell, Some(_)) => {
+                Err(Mistake::new("args", "`args` has no meaning for the shell provider")
+                    .with_hint("write the arguments into `command`, or drop `provider: shell`"))
+            }
+            (_, None) => command_line(interpreter, text, "command"),
+        };
+        let line = line.map_err(|mistake| mistakes.push(mistake)).ok();
+        let mut guards = |guards: Option<OneOrMany<Text>>, property| {
+            all_guards(guards, property, interpreter, &mut mistakes)
+        };
+        let onlyif = guards(written.onlyif, "onlyif");
+        let unless = guards(written.unless, "unless");
+        let codes =
+            |codes: Option<Vec<ExitCode>>| codes.map(|codes| codes.iter().map(|code| code.0).collect());
+        let returns: Vec<u8> = codes(written.returns).unwrap_or_else(|| vec![0]);
+        let unchanged_returns: Vec<u8> = codes(written.unchanged_returns).unwrap_or_default();
+        mistakes.extend(code_mistakes(&returns, &unchanged_returns));
+        let environment = written.environment.unwrap_or_default().0;
+        if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
+            mistakes
+                .push(Mistake::new("environment", "PATH is given twice, here and as `path`").with_hint(
+                    "keep `path`: it is for the lookup of the command and for the command itself",
+                ));
+        }
+        let line = line.filter(|_| mistakes.is_empty()).ok_or(mistakes)?;
+        Ok(Self {
+            name: name.to_owned(),
+            interpreter,
+            line,
+            cwd: written.cwd.map_or_else(|| PathBuf::from("/"), |cwd| cwd.0),
+            environment,
+            path: written.path.map(|path| path.0),
+            returns,
+            unchanged_returns,
+            timeout: written.timeout.unwrap_or(Timeout(Some(DEFAULT_TIMEOUT))).0,
+            creates: paths(written.creates),
+            onlyif,
+            unless,
+            refresh_only: written.refresh_only.unwrap_or_default(),
+            refresh_respects_guards: written.refresh_respects_guards.unwrap_or_default(),
+            logoutput: written.logoutput.unwrap_or_default(),
+            stdin: written.stdin.map(|text| text.0),
+        })
+    }
+
+    /// Looks the program up and lays the environment over the base.
+    ///
+    /// The search path is `path`, else a PATH in `environment`, else the base's: what the command sees is
+    /// what its program is looked for in.
+    pub(crate) fn command(&self, line: &CommandLine, host: Host<'_>) -> Result<Command, StartError> {
+        let mut environment = host.runner.base_environment();
+        let path = self.path.iter().map(|path| ("PATH".to_owned(), path.clone()));
+        for (name, value) in self.environment.iter().cloned().chain(path) {
+            match environment.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => *known = value,
+                None => environment.push((name, value)),
+            }
+        }
+        let search_path = environment.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
+        if self.cwd.as_os_str() != "/" && !host.files.is_directory(&self.cwd).unwrap_or(true) {
+            let (kind, cause) = match host.files.exists(&self.cwd) {
+                Ok(true) => (ErrorKind::NotADirectory, "it is not a directory"),
+                _ => (ErrorKind::NotFound, "there is no such directory"),
+            };
+            let source = std::io::Error::new(kind, cause);
+            return Err(StartError::WorkingDirectory { path: self.cwd.clone(), source });
+        }
+        Ok(Command {
+            program: host.runner.find(&line.program, search_path, &self.cwd)?,
+            args: line.args.iter().map(OsString::from).collect(),
+            cwd: self.cwd.clone(),
+            environment,
+            stdin: None,
+            timeout: self.timeout,
+        })
+    }
+
+    /// What an error calls a missing command, which differs between the providers.
+    fn nothing_to_run(interpreter: Interpreter) -> &'static str {
+        match interpreter {
+            Interpreter::None => "no command specified",
+            Interpreter::Shell => "no command to execute",
+        }
+    }
+}
+
+fn paths(written: Option<OneOrMany<AbsolutePath>>) -> Vec<PathBuf> {
+    written.map(|paths| paths.0.into_iter().map(|path| path.0).collect()).unwrap_or_default()
+}
+
+fn code_mistakes(returns: &[u8], unchanged_returns: &[u8]) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    if returns.is_empty() && unchanged_returns.is_empty() {
+        mistakes.push(Mistake::new("returns", "no exit code would mean success"));
+    }
+    for (element, code) in unchanged_returns.iter().enumerate().filter(|(_, code)| returns.contains(code)) {
+        let message = format!("exit code {code} is in `returns` as well");
+        mistakes.push(Mistake { element: Some(element), ..Mistake::new("unchanged_returns", message) });
+    }
+    mistakes
+}
+
+fn program_alone(program: &str, args: &[Text]) -> Result<CommandLine, Mistake> {
+    if program.is_empty() {
+        return Err(Mistake::new("command", Exec::nothing_to_run(Interpreter::None)));
+    }
+    let nul = args.iter().position(|arg| arg.contains('\0'));
+    if program.contains('\0') || nul.is_some() {
+        let property = if nul.is_some() { "args" } else { "command" };
+        return Err(Mistake { element: nul, ..Mistake::new(property, "the text holds a NUL character") });
+    }
+    Ok(CommandLine { program: program.to_owned(), args: args.iter().map(|arg| arg.0.clone()).collect() })
+}
+
+fn command_line(
+    interpreter: Interpreter,
+    text: &str,
+    property: &'static str,
+) -> Result<CommandLine, Mistake> {
+    let nothing = || Mistake::new(property, Exec::nothing_to_run(interpreter));
+    if let Some(byte) = text.find('\0') {
+        return Err(Mistake { byte: Some(byte), ..Mistake::new(property, "the text holds a NUL character") });
+    }
+    match interpreter {
+        Interpreter::Shell if text.trim().is_empty() => Err(nothing()),
+        Interpreter::Shell => {
+            Ok(CommandLine { program: "/bin/sh".to_owned(), args: vec!["-c".to_owned(), text.to_owned()] })
+        }
+        Interpreter::None => {
+            let words = split_words(text).map_err(|error| Mistake::unsplit(property, error))?;
+            let mut words = words.into_iter();
+            let program = words.next().filter(|program| !program.is_empty()).ok_or_else(nothing)?;
+            Ok(CommandLine { program, args: words.collect() })
+        }
+    }
+}
+
+fn all_guards(
+    written: Option<OneOrMany<Text>>,
+    property: &'static str,
+    interpreter: Interpreter,
+    mistakes: &mut Vec<Mistake>,
+) -> Vec<Guard> {
+    let written = written.map(|guards| guards.0).unwrap_or_default();
+    let one = |(element, text): (usize, Text)| match command_line(interpreter, &text, property) {
+        Ok(line) => Some(Guard { text: text.0, line }),
+        Err(mistake) => {
+            // A guard that stands alone is not in a list, and then the element is not found and the whole
+            // is pointed at.
+            mistakes.push(Mistake { element: Some(element), ..mistake });
+            None
+        }
+    };
+    written.into_iter().enumerate().filter_map(one).collect()
+}

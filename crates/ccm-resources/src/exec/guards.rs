@@ -1,0 +1,71 @@
+//! Asking the guards.
+
+use ccm_engine::Context;
+use ccm_host::Exit;
+use ccm_model::{Failure, display_duration};
+
+use super::command::{Exec, Guard};
+use super::output::tails;
+use super::provider::{not_found_by_shell, start_failure};
+use super::state::{Guards, Verdict};
+
+/// Runs the guards in order, `onlyif` first, up to the first that decides.
+pub(crate) async fn ask(exec: &Exec, context: &mut Context<'_>) -> Guards {
+    let mut guards = Guards::default();
+    let onlyif = exec.onlyif.iter().map(|guard| (guard, true));
+    let unless = exec.unless.iter().map(|guard| (guard, false));
+    for (guard, wants_success) in onlyif.chain(unless) {
+        let property = if wants_success { "onlyif" } else { "unless" };
+        let code = match exit_code(exec, guard, context).await {
+            Ok(code) => code,
+            Err(failure) => {
+                let shown = shorten(&guard.text);
+                guards.verdict =
+                    Verdict::Broken(failure.because_of(format!("`{property}` `{shown}` could not be asked")));
+                return guards;
+            }
+        };
+        let satisfied = (code == 0) == wants_success;
+        let known = if wants_success { &mut guards.onlyif_satisfied } else { &mut guards.unless_satisfied };
+        *known = Some(satisfied);
+        if !satisfied {
+            guards.verdict =
+                Verdict::Prevented(format!("`{property}` `{}` exited with {code}", shorten(&guard.text)));
+            return guards;
+        }
+        guards.verdict = Verdict::Allowed;
+    }
+    guards
+}
+
+async fn exit_code(exec: &Exec, guard: &Guard, context: &mut Context<'_>) -> Result<i32, Failure> {
+    let command = exec.command(&guard.line, context.host).map_err(|error| start_failure(&error, exec))?;
+    let mut ignore = |_, _: &str| {};
+    let run = context.host.runner.run(&command, context.cancellation, &mut ignore);
+    let finished = run.await.map_err(|error| start_failure(&error, exec))?;
+    let with_output = |message: String| {
+        let mut failure = Failure::new(message);
+        failure.output = tails(&finished);
+        failure
+    };
+    match &finished.exit {
+        Exit::Code(127) => match not_found_by_shell(exec, &finished) {
+            Some(failure) => Err(failure.with_hint("to test for a program, ask `command -v NAME`")),
+            None => Ok(127),
+        },
+        Exit::Code(code) => Ok(*code),
+        Exit::Signal { name, .. } => Err(with_output(format!("it was killed by {name}"))),
+        Exit::TimedOut { after } => {
+            Err(with_output(format!("it timed out after {}", display_duration(*after))))
+        }
+        Exit::Cancelled => Err(with_output("it was ended, because the run was".to_owned())),
+    }
+}
+
+/// A guard may be a script; a reason is one line.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.trim().lines().next().unwrap_or_default();
+    let cut: String = line.chars().take(LONGEST).collect();
+    if cut.len() < text.trim().len() { format!("{cut}…") } else { cut }
+}

@@ -1,0 +1,47 @@
+//! The properties of an exec, as the manifest writes them.
+
+use ccm_model::Text;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::values::{AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, SearchPath, Timeout};
+
+/// What a manifest can say about an exec; its documentation is the reference that users read.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ExecProperties {
+    /// The command to run. posix: split into words by shell quoting, and never expanded; shell: given whole
+    /// to `/bin/sh -c`. Default: the name of the resource.
+    pub command: Option<Text>,
+    /// Arguments. If given, `command` is the program alone and is not split. posix only.
+    pub args: Option<Vec<Text>>,
+    /// The working directory, an absolute path; it must exist when the command runs. Default: `/`.
+    pub cwd: Option<AbsolutePath>,
+    /// Variables added to the base environment: a list of `KEY=VALUE`, or a map.
+    pub environment: Option<Environment>,
+    /// Where programs are looked for, by ccm and by the command: absolute directories with `:` between them.
+    /// Default: `/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`.
+    pub path: Option<SearchPath>,
+    /// Exit codes that mean success. Default: `[0]`.
+    pub returns: Option<Vec<ExitCode>>,
+    /// Exit codes that mean success without a change. Default: none.
+    pub unchanged_returns: Option<Vec<ExitCode>>,
+    /// How long the command may take, and each guard by itself, such as `30s`, `5m` or `1h30m`; `0` means
+    /// for ever. Default: `1h`.
+    pub timeout: Option<Timeout>,
+    /// Files that the command creates: an absolute path, or a list. If all exist, it is not run.
+    pub creates: Option<OneOrMany<AbsolutePath>>,
+    /// Guards: commands that must all exit with 0, or the command is not run.
+    pub onlyif: Option<OneOrMany<Text>>,
+    /// Guards: commands of which none may exit with 0, or the command is not run.
+    pub unless: Option<OneOrMany<Text>>,
+    /// Run only if a resource in `subscribe` changed. `refreshonly` is the same property. Default: `false`.
+    pub refresh_only: Option<bool>,
+    /// Let `creates` and guards hold also when a resource in `subscribe` changed. Default: `false`.
+    pub refresh_respects_guards: Option<bool>,
+    /// Whether what the command prints goes to the log line by line while it runs. A failure quotes the last
+    /// 20 lines of each stream in any case. Default: `on_failure`.
+    pub logoutput: Option<LogOutput>,
+    /// What the command reads from standard input. Default: nothing, its input is the null device.
+    pub stdin: Option<Text>,
+}

@@ -1,0 +1,202 @@
+//! What both providers do alike: reading, running, and putting an end into words.
+
+use ccm_engine::{Context, Reading};
+use ccm_host::{Exit, Finished, Host, Process, StartError};
+use ccm_model::{Failure, display_duration};
+
+use super::command::{Exec, Interpreter};
+use super::decide::{Ended, guards_matter};
+use super::guards;
+use super::output::tails;
+use super::state::ExecState;
+use super::values::LogOutput;
+
+/// Reads `creates`, and the guards where they have a say.
+pub(crate) async fn status(
+    exec: &Exec,
+    reading: Reading<'_, Ended>,
+    context: &mut Context<'_>,
+) -> Result<ExecState, Failure> {
+    let mut state = ExecState::default();
+    let mut missing = None;
+    for path in &exec.creates {
+        let exists = context.host.files.exists(path).map_err(|error| {
+            Failure::from_error(&error)
+                .because_of(format!("`creates` \"{}\" can't be looked at", path.display()))
+        })?;
+        if !exists {
+            missing = Some(path);
+            break;
+        }
+    }
+    state.creates_satisfied = !exec.creates.is_empty() && missing.is_none();
+    match reading {
+        Reading::Before { triggered } if guards_matter(exec, state.creates_satisfied, triggered) => {
+            state.guards = guards::ask(exec, context).await;
+        }
+        Reading::Before { .. } => {}
+        Reading::After(ended) => {
+            state.exit_code = Some(ended.code);
+            let code_is_fine = exec.returns.iter().any(|code| i32::from(*code) == ended.code);
+            if let Some(path) = missing.filter(|_| code_is_fine) {
+                let path = path.display();
+                context.warn(format!(
+                    "`creates` \"{path}\" was not produced, so the next run will run it again"
+                ));
+            }
+        }
+    }
+    Ok(state)
+}
+
+/// Runs the command to its end.
+pub(crate) async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
+    let mut command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec))?;
+    command.stdin.clone_from(&exec.stdin);
+    let (runner, cancellation) = (context.host.runner, context.cancellation);
+    let show = exec.logoutput == LogOutput::Always;
+    let mut on_line = |stream, line: &str| {
+        if show {
+            context.line(stream, line);
+        }
+    };
+    let finished = runner.run(&command, cancellation, &mut on_line).await;
+    let finished = finished.map_err(|error| start_failure(&error, exec))?;
+    for process in &finished.left_running {
+        context.warn(format!("left running: {}", display_process(process)));
+    }
+    ended(exec, &finished)
+}
+
+/// Judges how a command ended, short of its exit code.
+fn ended(exec: &Exec, finished: &Finished) -> Result<Ended, Failure> {
+    let mut failure = match &finished.exit {
+        Exit::Code(code) => {
+            if let Some(failure) = not_found_by_shell(exec, finished) {
+                return Err(failure);
+            }
+            return Ok(Ended { code: *code, output: tails(finished) });
+        }
+        Exit::Signal { name, .. } => Failure::new(format!("command was killed by {name}")),
+        Exit::TimedOut { after } => {
+            Failure::new(format!("command timed out after {}", display_duration(*after)))
+                .with_hint("raise `timeout`, or find out what the command waits for")
+        }
+        Exit::Cancelled => Failure::new("command was ended, because the run was"),
+    };
+    for process in &finished.unkillable {
+        failure.chain.push(format!("could not be killed, and still runs: {}", display_process(process)));
+    }
+    failure.changed = true;
+    failure.output = tails(finished);
+    Err(failure)
+}
+
+fn display_process(process: &Process) -> String {
+    format!("{} {}", process.pid, process.name)
+}
+
+/// Puts a command that did not start into words, with advice.
+pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
+    let mut failure = Failure::from_error(error);
+    match error {
+        StartError::NotFound { name, .. } if name.contains('/') => {
+            failure.missing = true;
+            failure.hints.push(format!("a name with `/` is not searched for: there is no file \"{name}\""));
+            if !name.starts_with('/') {
+                failure.hints.push(format!("it is relative to `cwd`, which is \"{}\"", exec.cwd.display()));
+            }
+        }
+        StartError::NotFound { path, .. } => {
+            failure.missing = true;
+            failure.hints.push(format!("looked in {path}"));
+            if exec.interpreter == Interpreter::None {
+                failure.hints.extend(shell_builtin(&exec.line.program));
+            }
+        }
+        StartError::InterpreterMissing { .. } | StartError::WorkingDirectory { .. } => failure.missing = true,
+        _ => {}
+    }
+    failure
+}
+
+/// Advises what to do about a word that only a shell knows.
+fn shell_builtin(program: &str) -> Option<String> {
+    let builtin = matches!(
+        program,
+        "cd" | "export"
+            | "source"
+            | "."
+            | "alias"
+            | "set"
+            | "unset"
+            | "eval"
+            | "exec"
+            | "trap"
+            | "ulimit"
+            | "if"
+            | "for"
+            | "while"
+            | "case"
+            | "!"
+            | "{"
+    );
+    builtin.then(|| format!("`{program}` is of the shell: add `provider: shell`"))
+}
+
+/// Recognises a shell's own "not found", so that both providers say the same.
+pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Failure> {
+    if exec.interpreter != Interpreter::Shell || finished.exit != Exit::Code(127) {
+        return None;
+    }
+    let output = tails(finished);
+    let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
+    let name = not_found_name(stderr.lines.last()?)?.to_owned();
+    let path = exec.path.clone().unwrap_or_default();
+    let mut failure = Failure::from_error(&StartError::NotFound { name, path });
+    failure.missing = true;
+    // What the shell ran before that line has happened.
+    failure.changed = true;
+    failure.output = output;
+    Some(failure)
+}
+
+/// The name in `/bin/sh: 1: NAME: not found` (dash), `/bin/sh: line 1: NAME: command not found` (bash) or
+/// `/bin/sh: NAME: not found` (busybox).
+fn not_found_name(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("/bin/sh: ").or_else(|| line.strip_prefix("sh: "))?;
+    let line = line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"))?;
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match line.split_once(": ") {
+        Some((place, name)) if number(place.strip_prefix("line ").unwrap_or(place)) => Some(name),
+        _ => Some(line),
+    }
+}
+
+/// Names what would keep the command from starting now.
+pub(crate) fn foresee(exec: &Exec, host: Host<'_>) -> Vec<String> {
+    match exec.command(&exec.line, host) {
+        Ok(_) => Vec::new(),
+        Err(error) => vec![format!("as things are now it would fail: {error}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_found_name;
+
+    #[test]
+    fn shells_name_what_they_did_not_find() {
+        for (line, name) in [
+            ("/bin/sh: 1: nosuch: not found", Some("nosuch")),
+            ("/bin/sh: line 1: nosuch: command not found", Some("nosuch")),
+            ("/bin/sh: nosuch: not found", Some("nosuch")),
+            ("/bin/sh: 1: /opt/x: not found", Some("/opt/x")),
+            ("sh: 12: a b: not found", Some("a b")),
+            ("cat: /x: No such file or directory", None),
+            ("page not found", None),
+        ] {
+            assert_eq!(not_found_name(line), name, "{line}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Property values that are more than text: each is checked where it is read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ccm_model::{Text, parse_duration};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// An absolute path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AbsolutePath(pub PathBuf);
+
+impl<'de> Deserialize<'de> for AbsolutePath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = text_without_nul(deserializer)?;
+        if !text.starts_with('/') {
+            return Err(D::Error::custom(format!("`{text}` is not an absolute path")));
+        }
+        Ok(Self(PathBuf::from(text)))
+    }
+}
+
+/// Absolute directories with `:` between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SearchPath(pub String);
+
+impl<'de> Deserialize<'de> for SearchPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = text_without_nul(deserializer)?;
+        for directory in text.split(':') {
+            if directory.is_empty() {
+                return Err(D::Error::custom("a search path with an empty entry"));
+            }
+            if !directory.starts_with('/') {
+                let message = format!("`{directory}` in the search path is not an absolute path");
+                return Err(D::Error::custom(message));
+            }
+        }
+        Ok(Self(text))
+    }
+}
+
+/// An exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExitCode(pub u8);
+
+impl<'de> Deserialize<'de> for ExitCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let code = i64::deserialize(deserializer)?;
+        let out_of_range = |_| D::Error::custom(format!("exit codes are 0 to 255, found {code}"));
+        u8::try_from(code).map(Self).map_err(out_of_range)
+    }
+}
+
+/// A span of time, or none for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timeout(pub Option<Duration>);
+
+impl<'de> Deserialize<'de> for Timeout {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        let duration = parse_duration(&text);
+        let duration =
+            duration.map_err(|error| D::Error::custom(format!("{error}\nhint: {}", error.hint())))?;
+        Ok(Self(Some(duration).filter(|duration| !duration.is_zero())))
+    }
+}
+
+/// Whether lines of output go to the log while they come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LogOutput {
+    /// All of them.
+    Always,
+    /// None.
+    Never,
+    /// None, but a failure quotes the end, as it does in any case.
+    #[default]
+    OnFailure,
+}
+
+impl<'de> Deserialize<'de> for LogOutput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Words;
+        impl Visitor<'_> for Words {
+            type Value = LogOutput;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("`true`, `false` or `on_failure`")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<LogOutput, E> {
+                Ok(if value { LogOutput::Always } else { LogOutput::Never })
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<LogOutput, E> {
+                match value {
+                    "on_failure" => Ok(LogOutput::OnFailure),
+                    _ => Err(E::unknown_variant(value, &["true", "false", "on_failure"])),
+                }
+            }
+        }
+        deserializer.deserialize_any(Words)
+    }
+}
+
+/// Variables in the order they were written, names unique.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Environment(pub Vec<(String, String)>);
+
+impl Environment {
+    fn add<E: Error>(&mut self, name: String, value: String) -> Result<(), E> {
+        if name.is_empty() {
+            return Err(E::custom("an environment entry without a name"));
+        }
+        if value.is_empty() {
+            return Err(E::custom(format!("the environment entry `{name}` has no value")));
+        }
+        if name.contains(['=', '\0']) || value.contains('\0') {
+            return Err(E::custom(format!(
+                "the environment entry `{}` holds a character that no variable can",
+                name.escape_debug()
+            )));
+        }
+        if self.0.iter().any(|(known, _)| *known == name) {
+            return Err(E::custom(format!("the environment entry `{name}` is given twice")));
+        }
+        self.0.push((name, value));
+        Ok(())
+    }
+}
+
+/// One element `KEY=VALUE`.
+struct Assignment(String, String);
+
+impl<'de> Deserialize<'de> for Assignment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(D::Error::custom(format!("`{}` is not of the form KEY=VALUE", text.escape_debug())));
+        };
+        // Checked here as well, so that the mistake is shown at its element.
+        Environment::default().add(name.to_owned(), value.to_owned())?;
+        Ok(Self(name.to_owned(), value.to_owned()))
+    }
+}
+
+/// The value of one variable in a map.
+struct VariableValue(String);
+
+impl<'de> Deserialize<'de> for VariableValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Text::deserialize(deserializer).map(|text| Self(text.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Environment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ListOrMap;
+        impl<'de> Visitor<'de> for ListOrMap {
+            type Value = Environment;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list of KEY=VALUE or a map")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Environment, A::Error> {
+                let mut environment = Environment::default();
+                while let Some(Assignment(name, value)) = list.next_element()? {
+                    environment.add(name, value)?;
+                }
+                Ok(environment)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Environment, A::Error> {
+                let mut environment = Environment::default();
+                while let Some((name, VariableValue(value))) = map.next_entry::<String, _>()? {
+                    environment.add(name, value)?;
+                }
+                Ok(environment)
+            }
+        }
+        deserializer.deserialize_any(ListOrMap)
+    }
+}
+
+/// One value, or a list of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OneOrMany<T>(pub Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Collect<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("one value or a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+                let mut values = Vec::new();
+                while let Some(value) = list.next_element()? {
+                    values.push(value);
+                }
+                Ok(values)
+            }
+        }
+        deserializer.deserialize_tuple_struct("OneOrMany", 1, Collect(PhantomData)).map(Self)
+    }
+}
+
+/// No argument, path or variable of a process can hold a NUL character.
+fn text_without_nul<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = Text::deserialize(deserializer)?.0;
+    if text.contains('\0') { Err(D::Error::custom("the text holds a NUL character")) } else { Ok(text) }
+}
+
+/// Writes `JsonSchema` for a value that stands where it is used.
+macro_rules! inline_schema {
+    ($($type:ident $(<$parameter:ident>)? => |$generator:ident| $schema:expr;)*) => {$(
+        impl$(<$parameter: JsonSchema>)? JsonSchema for $type$(<$parameter>)? {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    )*};
+}
+
+inline_schema! {
+    AbsolutePath => |_generator| json_schema!({ "type": "string", "pattern": "^/" });
+    SearchPath => |_generator| json_schema!({ "type": "string", "pattern": "^/[^:]*(:/[^:]*)*$" });
+    ExitCode => |_generator| json_schema!({ "type": "integer", "minimum": 0, "maximum": 255 });
+    Timeout => |_generator| json_schema!({
+        "anyOf": [
+            { "type": "string", "pattern": "^\\s*(0|([0-9]*\\.?[0-9]+(ns|us|µs|ms|s|m|h|d|w)\\s*)+)\\s*$" },
+            { "const": 0 },
+        ]
+    });
+    LogOutput => |_generator| json_schema!({ "enum": [true, false, "on_failure"] });
+    Environment => |generator| {
+        let text = generator.subschema_for::<Text>();
+        json_schema!({
+            "anyOf": [
+                { "type": "array", "items": { "type": "string", "pattern": "^[^=]+=[\\s\\S]+$" } },
+                { "type": "object", "additionalProperties": text, "propertyNames": { "pattern": "^[^=]+$" } },
+            ]
+        })
+    };
+    OneOrMany<T> => |generator| {
+        let one = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+    };
+}

@@ -1,0 +1,72 @@
+//! A machine that the test invents, and a run on it.
+
+use std::cell::OnceCell;
+
+use ccm_engine::{NoLateValues, Run, Stop};
+use ccm_host::{Cancellation, Captured, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
+use ccm_resources::types;
+
+#[derive(Default)]
+pub(crate) struct Machine {
+    pub runner: FakeRunner,
+    pub files: FakeFiles,
+}
+
+impl Machine {
+    /// A machine that has a shell and `/tmp`.
+    pub(crate) fn new() -> Self {
+        let mut machine = Self::default();
+        machine.files.files.insert("/bin/sh".into());
+        machine.files.directories.insert("/tmp".into());
+        machine
+    }
+
+    /// Applies one resource.
+    pub(crate) fn apply(&self, resource: Resource) -> Transaction {
+        self.run(resource, false)
+    }
+
+    /// Applies one resource in noop.
+    pub(crate) fn noop(&self, resource: Resource) -> Transaction {
+        self.run(resource, true)
+    }
+
+    fn run(&self, resource: Resource, noop: bool) -> Transaction {
+        let catalog = Catalog { resources: vec![resource], ..Catalog::default() };
+        let clock = FakeClock::default();
+        let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
+        let run = Run {
+            catalog: &catalog,
+            types: &types,
+            host: Host { runner: &self.runner, files: &self.files, clock: &clock },
+            late: &NoLateValues,
+            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceCell::new() },
+            noop,
+            fail_on_error: false,
+            only: None,
+        };
+        let mut transaction = None;
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(run.apply(&mut |event| {
+            if let Event::ResourceFinished(finished) = event {
+                transaction = Some(*finished);
+            }
+        }));
+        transaction.expect("a transaction")
+    }
+}
+
+/// A command that ended that way and printed that.
+pub(crate) fn printed(exit: Exit, stdout: &str, stderr: &str) -> Finished {
+    let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
+    Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(exit) }
+}
+
+/// The failure of a transaction that has one.
+pub(crate) fn failure(transaction: &Transaction) -> &Failure {
+    match &transaction.outcome {
+        Outcome::Failed(failure) => failure,
+        other => panic!("not failed but {other:?}"),
+    }
+}

@@ -1,0 +1,100 @@
+//! What is found before anything runs.
+
+use crate::build::{exec, mistakes};
+
+#[test]
+fn what_is_right_has_no_mistakes() {
+    for properties in [
+        &[][..],
+        &[("command", "echo 'a b'"), ("cwd", "/tmp"), ("path", "/bin:/usr/bin"), ("returns", "[0|1|255]")],
+        &[("environment", "[A=b|C=d=e]"), ("timeout", "1h30m"), ("creates", "/a"), ("logoutput", "true")],
+        &[
+            ("environment", "{A=b|C=5.10}"),
+            ("timeout", "0"),
+            ("creates", "[/a|/b]"),
+            ("logoutput", "on_failure"),
+        ],
+        &[("command", "/opt/my program"), ("args", "[a b|'c|0644]")],
+        &[("command", "it's | a > pipe"), ("provider", "shell"), ("unless", "[test -e '/x'|true]")],
+        &[
+            ("returns", "[]"),
+            ("unchanged_returns", "[0]"),
+            ("stdin", "text"),
+            ("refresh_respects_guards", "true"),
+        ],
+    ] {
+        assert_eq!(mistakes(&exec("true", properties)), Vec::<String>::new(), "{properties:?}");
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (properties, expected) in [
+        (&[("command", "echo 'a")][..], "Unterminated single quote"),
+        (&[("command", "echo \"a")], "Unterminated double quote"),
+        (&[("command", "echo a\\")], "Unterminated backslash escape"),
+        (&[("unless", "test 'a")], "Unterminated single quote"),
+        (&[("onlyif", "[true|test \"a]")], "Unterminated double quote"),
+        (&[("command", " ")], "no command specified"),
+        (&[("command", "''")], "no command specified"),
+        (&[("command", " "), ("provider", "shell")], "no command to execute"),
+        (&[("onlyif", " ")], "no command specified"),
+        (
+            &[("args", "[a]"), ("provider", "shell")],
+            "`args` has no meaning for the shell provider | write the arguments into `command`, or drop `provider: shell`",
+        ),
+        (
+            &[("timeout", "5 bananas")],
+            "`5 bananas` is not a duration | write it like `30s`, `5m`, `1h30m` or `1.5h`",
+        ),
+        (&[("timeout", "30")], "`30` has no unit | write `30s` for seconds or `30m` for minutes"),
+        (&[("cwd", "opt")], "`opt` is not an absolute path"),
+        (&[("creates", "opt/x")], "`opt/x` is not an absolute path"),
+        (&[("creates", "[/a|b]")], "`b` is not an absolute path"),
+        (&[("path", "/bin:bin")], "`bin` in the search path is not an absolute path"),
+        (&[("path", "/bin::/usr/bin")], "a search path with an empty entry"),
+        (&[("environment", "[A]")], "`A` is not of the form KEY=VALUE"),
+        (&[("environment", "[=b]")], "an environment entry without a name"),
+        (&[("environment", "[A=]")], "the environment entry `A` has no value"),
+        (&[("environment", "[A=1|A=2]")], "the environment entry `A` is given twice"),
+        (
+            &[("environment", "[PATH=/bin]"), ("path", "/bin")],
+            "PATH is given twice, here and as `path` | keep `path`: it is for the lookup of the command and for the command itself",
+        ),
+        (&[("returns", "[256]")], "exit codes are 0 to 255, found 256"),
+        (&[("returns", "[-1]")], "exit codes are 0 to 255, found -1"),
+        (&[("returns", "0")], "expected a list, found the number `0` | write `[0]`"),
+        (&[("returns", "[]")], "no exit code would mean success"),
+        (&[("returns", "[0|3]"), ("unchanged_returns", "[3]")], "exit code 3 is in `returns` as well"),
+        (
+            &[("logoutput", "onfailure")],
+            "expected `true` or `false` or `on_failure`, found `onfailure` | did you mean `on_failure`?",
+        ),
+        (&[("refresh_onyl", "true")], "unknown property `refresh_onyl` | did you mean `refresh_only`?"),
+        (&[("requires", "[exec#a]")], "unknown property `requires` | did you mean `require`?"),
+        (
+            &[("refresh_only", "yes")],
+            "expected a boolean, found the text `yes` | write `true`: `yes` is text",
+        ),
+        (&[("refresh_only", "true")], "exec#true will never run"),
+        (&[("command", "[a]")], "expected text, found a list"),
+        (&[("command", "a\0b")], "the text holds a NUL character"),
+        (&[("args", "[a\0b]")], "the text holds a NUL character"),
+    ] {
+        assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_named_at_once() {
+    let resource = exec("x", &[("timeout", "x"), ("cwd", "y"), ("returns", "[a|300]"), ("unknwon", "1")]);
+    assert_eq!(mistakes(&resource).len(), 5);
+    let resource = exec("x", &[("command", "'"), ("unless", "'"), ("unchanged_returns", "[0]")]);
+    assert_eq!(mistakes(&resource).len(), 3);
+}
+
+#[test]
+fn the_name_is_the_command_only_if_there_is_no_other() {
+    assert_eq!(mistakes(&exec("it's a name", &[])), ["Unterminated single quote"]);
+    assert_eq!(mistakes(&exec("it's a name", &[("command", "true")])), Vec::<String>::new());
+}

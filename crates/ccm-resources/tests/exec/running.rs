@@ -1,0 +1,245 @@
+//! What is run, with what, and what its end is called.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ccm_host::{Exit, FakeRunner, Finished, Process};
+use ccm_model::{Outcome, Stream};
+
+use crate::build::exec;
+use crate::machine::{Machine, failure, printed};
+
+#[test]
+fn posix_splits_and_shell_does_not() {
+    let machine = Machine::new();
+    machine.apply(exec("x", &[("command", "echo 'a b' $HOME *.txt")]));
+    machine.apply(exec("x", &[("command", "echo $HOME | cat"), ("provider", "shell")]));
+    machine.apply(exec("x", &[("command", "/opt/a program"), ("args", "[one two|$x]")]));
+    machine.apply(exec("echo named", &[]));
+    let ran = machine.runner.ran();
+    let shown = |at: usize| {
+        let words = ran[at].args.iter().map(|arg| arg.to_string_lossy().into_owned());
+        std::iter::once(ran[at].program.display().to_string()).chain(words).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(0), ["echo", "a b", "$HOME", "*.txt"]);
+    assert_eq!(shown(1), ["/bin/sh", "-c", "echo $HOME | cat"]);
+    assert_eq!(shown(2), ["/opt/a program", "one two", "$x"]);
+    assert_eq!(shown(3), ["echo", "named"]);
+}
+
+#[test]
+fn a_command_gets_the_base_environment_and_its_own() {
+    let machine = Machine::new();
+    machine.apply(exec("x", &[]));
+    machine.apply(exec(
+        "x",
+        &[("environment", "[A=b|HOME=/x]"), ("path", "/opt/bin"), ("stdin", "in"), ("cwd", "/tmp")],
+    ));
+    machine.apply(exec("x", &[("environment", "{PATH=/a:/b}"), ("timeout", "0")]));
+    let ran = machine.runner.ran();
+    let environment = |at: usize| {
+        ran[at].environment.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+    };
+    assert_eq!(environment(0), ["PATH=/usr/bin:/bin", "HOME=/root"]);
+    assert_eq!((ran[0].cwd.as_path(), ran[0].timeout), (Path::new("/"), Some(Duration::from_secs(3600))));
+    assert_eq!(environment(1), ["PATH=/opt/bin", "HOME=/x", "A=b"]);
+    assert_eq!((ran[1].cwd.as_path(), ran[1].stdin.as_deref()), (Path::new("/tmp"), Some("in")));
+    assert_eq!(environment(2), ["PATH=/a:/b", "HOME=/root"]);
+    assert_eq!(ran[2].timeout, None);
+}
+
+#[test]
+fn creates_is_looked_at_before_and_after() {
+    let mut machine = Machine::new();
+    let resource = || exec("make", &[("creates", "[/a|/b]")]);
+    let missing = machine.apply(resource());
+    assert_eq!(missing.warnings, ["`creates` \"/a\" was not produced, so the next run will run it again"]);
+    assert_eq!(missing.outcome, Outcome::Changed);
+    machine.files.files.extend(["/a".into(), "/b".into()]);
+    let there = machine.apply(resource());
+    assert_eq!(there.reason.as_deref(), Some("everything in `creates` exists"));
+    assert!(there.warnings.is_empty());
+}
+
+#[test]
+fn guards_are_asked_in_order_up_to_the_first_that_decides() {
+    let guards = [("command", "run"), ("onlyif", "[one|two]"), ("unless", "[three|four]")];
+    for (failing, asked, ran) in [
+        (&["three", "four"][..], &["one", "two", "three", "four"][..], true),
+        (&["two", "three", "four"], &["one", "two"], false),
+        (&["four"], &["one", "two", "three"], false),
+    ] {
+        let machine = Machine::new();
+        for line in failing {
+            machine.runner.answer(line, 1);
+        }
+        let transaction = machine.apply(exec("x", &guards));
+        let mut expected: Vec<&str> = asked.to_vec();
+        expected.extend(ran.then_some("run"));
+        assert_eq!(machine.runner.lines(), expected);
+        assert_eq!(transaction.outcome == Outcome::Changed, ran);
+    }
+}
+
+#[test]
+fn a_guard_that_prevents_says_why() {
+    let machine = Machine::new();
+    machine.runner.answer("test -e /x", 3);
+    let transaction = machine.apply(exec("x", &[("onlyif", "test -e /x")]));
+    assert_eq!(transaction.reason.as_deref(), Some("`onlyif` `test -e /x` exited with 3"));
+    let state = transaction.state.expect("a state");
+    assert_eq!(state["onlyif_satisfied"], false);
+    assert_eq!(state["unless_satisfied"], serde_json::Value::Null);
+    assert_eq!(state["exitcode"], serde_json::Value::Null);
+    assert_eq!(state["decision"], "`onlyif` `test -e /x` exited with 3");
+}
+
+#[test]
+fn a_guard_that_can_not_be_asked_fails_the_resource() {
+    let machine = Machine::new();
+    machine.runner.without("nosuch");
+    let missing = machine.apply(exec("x", &[("unless", "nosuch -v")]));
+    assert_eq!(
+        failure(&missing).chain,
+        ["`unless` `nosuch -v` could not be asked", "\"nosuch\" not found in PATH"]
+    );
+    assert!(!failure(&missing).changed);
+    for (exit, message) in [
+        (Exit::Signal { number: 9, name: "SIGKILL".to_owned() }, "it was killed by SIGKILL"),
+        (Exit::TimedOut { after: Duration::from_secs(90) }, "it timed out after 1m30s"),
+        (Exit::Cancelled, "it was ended, because the run was"),
+    ] {
+        let machine = Machine::new();
+        machine.runner.answer_with("slow", FakeRunner::finished(exit));
+        let transaction = machine.apply(exec("x", &[("unless", "slow")]));
+        assert_eq!(failure(&transaction).chain, ["`unless` `slow` could not be asked", message]);
+        assert_eq!(machine.runner.lines(), ["slow"]);
+    }
+}
+
+#[test]
+fn the_state_is_that_of_the_protocol() {
+    let machine = Machine::new();
+    machine.runner.answer("run", 2);
+    let transaction = machine.apply(exec("x", &[("command", "run"), ("returns", "[0|2]")]));
+    assert_eq!(
+        transaction.state.expect("a state"),
+        serde_json::json!({
+            "protocol": "io.choria.ccm.v1.resource.exec.state",
+            "resource_type": "exec",
+            "name": "x",
+            "ensure": "present",
+            "exitcode": 2,
+            "creates_satisfied": false,
+            "onlyif_satisfied": null,
+            "unless_satisfied": null,
+            "decision": "nothing says that it need not run",
+        })
+    );
+    assert_eq!(transaction.final_ensure.as_deref(), Some("present"));
+}
+
+#[test]
+fn an_end_has_its_words() {
+    let unkillable = Finished {
+        unkillable: vec![Process { pid: 7, name: "stuck".to_owned() }],
+        ..printed(Exit::TimedOut { after: Duration::from_secs(60) }, "", "")
+    };
+    for (finished, chain) in [
+        (FakeRunner::finished(Exit::Code(7)), &["exit code 7 not in allowed returns [0]"][..]),
+        (
+            FakeRunner::finished(Exit::Signal { number: 11, name: "SIGSEGV".to_owned() }),
+            &["command was killed by SIGSEGV"],
+        ),
+        (unkillable, &["command timed out after 1m0s", "could not be killed, and still runs: 7 stuck"]),
+        (FakeRunner::finished(Exit::Cancelled), &["command was ended, because the run was"]),
+    ] {
+        let machine = Machine::new();
+        machine.runner.answer_with("run", finished);
+        let transaction = machine.apply(exec("run", &[]));
+        assert_eq!(failure(&transaction).chain, chain);
+        assert!(failure(&transaction).changed);
+    }
+}
+
+#[test]
+fn a_failure_quotes_the_end_of_both_streams() {
+    let machine = Machine::new();
+    machine.runner.answer_with("run", printed(Exit::Code(1), "out\n", "err one\nerr two\n"));
+    let transaction = machine.apply(exec("run", &[("logoutput", "false")]));
+    let output = &failure(&transaction).output;
+    assert_eq!(output.iter().map(|tail| tail.stream).collect::<Vec<_>>(), [Stream::Stdout, Stream::Stderr]);
+    assert_eq!(output[1].lines, ["err one", "err two"]);
+}
+
+#[test]
+fn what_is_not_found_has_the_same_words_in_both_providers() {
+    let machine = Machine::new();
+    machine.runner.without("nosuch");
+    machine.runner.without("./nosuch");
+    let line = "/bin/sh -c nosuch";
+    machine.runner.answer_with(line, printed(Exit::Code(127), "", "/bin/sh: 1: nosuch: not found\n"));
+    let posix = machine.apply(exec("nosuch", &[("returns", "[0|127]")]));
+    let shell = machine.apply(exec("nosuch", &[("provider", "shell"), ("returns", "[0|127]")]));
+    assert_eq!(failure(&posix).chain, ["\"nosuch\" not found in PATH"]);
+    assert_eq!(failure(&shell).chain, failure(&posix).chain);
+    assert_eq!(failure(&posix).hints, ["looked in /usr/bin:/bin"]);
+    let relative = machine.apply(exec("./nosuch", &[("cwd", "/tmp")]));
+    assert_eq!(
+        failure(&relative).hints.last().map(String::as_str),
+        Some("it is relative to `cwd`, which is \"/tmp\"")
+    );
+}
+
+#[test]
+fn a_word_of_the_shell_is_hinted_at() {
+    let machine = Machine::new();
+    machine.runner.without("cd");
+    let transaction = machine.apply(exec("cd /tmp && make", &[]));
+    assert_eq!(
+        failure(&transaction).hints,
+        ["looked in /usr/bin:/bin", "`cd` is of the shell: add `provider: shell`"]
+    );
+}
+
+#[test]
+fn the_shell_provider_needs_a_shell() {
+    let transaction = Machine::default().apply(exec("true", &[("provider", "shell")]));
+    assert_eq!(
+        failure(&transaction).chain,
+        ["provider `shell` can't work on this host", "there is no /bin/sh"]
+    );
+}
+
+#[test]
+fn a_missing_working_directory_fails() {
+    let transaction = Machine::new().apply(exec("true", &[("cwd", "/nosuch")]));
+    assert_eq!(failure(&transaction).chain[0], "working directory \"/nosuch\" can't be entered");
+}
+
+#[test]
+fn noop_runs_guards_and_not_the_command_and_says_what_it_foresees() {
+    let machine = Machine::new();
+    machine.runner.without("nosuch");
+    let transaction = machine.noop(exec("nosuch", &[("onlyif", "guard")]));
+    assert_eq!(machine.runner.lines(), ["guard"]);
+    assert_eq!(transaction.outcome, Outcome::WouldChange { message: "Would have executed".to_owned() });
+    assert_eq!(transaction.warnings, ["as things are now it would fail: \"nosuch\" not found in PATH"]);
+}
+
+#[test]
+fn unchanged_returns_are_no_change() {
+    let machine = Machine::new();
+    machine.runner.answer("run", 3);
+    let transaction = machine.apply(exec("run", &[("unchanged_returns", "[3]")]));
+    assert_eq!(transaction.outcome, Outcome::Unchanged);
+    assert_eq!(transaction.reason.as_deref(), Some("exit code 3 means nothing was changed"));
+}
+
+#[test]
+fn what_is_left_running_is_said() {
+    let machine = Machine::new();
+    let left = vec![Process { pid: 42, name: "sleep".to_owned() }];
+    machine.runner.answer_with("run", Finished { left_running: left, ..FakeRunner::finished(Exit::Code(0)) });
+    assert_eq!(machine.apply(exec("run", &[])).warnings, ["left running: 42 sleep"]);
+}

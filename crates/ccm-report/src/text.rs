@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use ccm_model::{Event, Outcome, OutputLine, ResourceId};
+use ccm_model::{Event, Outcome, OutputLine, ResourceId, SkipCause};
 
 use self::resource::Level;
 use crate::ReportError;
@@ -109,7 +109,10 @@ impl<W: Write> TextReport<W> {
                 if matches!(transaction.outcome, Outcome::Failed(_)) {
                     self.failed.push(transaction.id.clone());
                 }
-                if quiet && level != Level::Error {
+                // Whoever asks for one resource of a thousand does not want to read of the others.
+                let not_selected = Outcome::Skipped { cause: SkipCause::NotSelected };
+                let passed_over = self.verbosity < Verbosity::Verbose && transaction.outcome == not_selected;
+                if passed_over || quiet && level != Level::Error {
                     return Ok(false);
                 }
                 resource::write(text, transaction, self.verbosity)?;

@@ -1,1 +1,29 @@
-//! TBD
+//! Manifest text to a catalog, or to every mistake at once.
+//!
+//! A manifest is read in steps, each a module: its text becomes nodes (`ccm-yaml`), `document` takes the
+//! whole apart, `resources` and `entries` collect what is declared, `expand` looks into every text,
+//! `draft` reads the properties that all types share, `references` finds what they name, each type checks
+//! its own properties, and `cycles` looks at the whole. A step leaves out what it could not read and the
+//! next ones go on with the rest, so that one run shows all there is to mend.
+//!
+//! Nothing here opens a file, and no resource type is known but through [`ccm_model::TypeSpec`].
+
+mod common_properties;
+mod cycles;
+mod document;
+mod draft;
+mod entries;
+mod expand;
+mod expressions;
+mod later;
+mod load;
+mod references;
+mod resources;
+mod schema;
+mod slips;
+mod types;
+mod wording;
+
+pub use common_properties::CommonProperties;
+pub use load::{Loaded, load};
+pub use schema::schema;

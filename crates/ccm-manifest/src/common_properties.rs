@@ -1,0 +1,123 @@
+//! The properties that every resource has, whatever its type.
+
+use std::sync::Arc;
+
+use ccm_model::{Diagnostic, Map, Node, Spanned, Text, closest};
+use schemars::JsonSchema;
+
+use crate::wording::{expected, is_blank, listed};
+
+/// What a manifest can say about any resource; its documentation is the reference that users read.
+#[derive(Debug, Default, JsonSchema)]
+pub struct CommonProperties {
+    /// The name of the resource, unique among those of its type. In a list it is the key above the
+    /// properties instead.
+    pub name: Option<Text>,
+    /// A second name for references, unique like the name. It may stand for a long name.
+    pub alias: Option<Text>,
+    /// The state that the resource is brought to. Default: what its type says.
+    pub ensure: Option<Text>,
+    /// The provider that does the work. Default: the one that suits the machine best.
+    pub provider: Option<Text>,
+    /// Resources that must have succeeded before this one, each as `type#name` or `type#alias`.
+    pub require: Option<Vec<Text>>,
+    /// Resources that must have succeeded before this one, and whose change triggers its refresh, each as
+    /// `type#name` or `type#alias`.
+    pub subscribe: Option<Vec<Text>>,
+}
+
+/// The common properties of one resource or of the defaults of a list, as they were written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CommonNodes {
+    pub(crate) alias: Option<Node>,
+    pub(crate) ensure: Option<Node>,
+    pub(crate) provider: Option<Node>,
+    pub(crate) require: Option<Node>,
+    pub(crate) subscribe: Option<Node>,
+}
+
+impl CommonNodes {
+    /// Where the property of that name is kept; `name` is not, it is part of how a resource is written.
+    pub(crate) fn slot(&mut self, name: &str) -> Option<&mut Option<Node>> {
+        match name {
+            "alias" => Some(&mut self.alias),
+            "ensure" => Some(&mut self.ensure),
+            "provider" => Some(&mut self.provider),
+            "require" => Some(&mut self.require),
+            "subscribe" => Some(&mut self.subscribe),
+            _ => None,
+        }
+    }
+
+    /// Lays these over defaults; null lets the default show.
+    pub(crate) fn over(self, defaults: &Self) -> Self {
+        let pick = |own: Option<Node>, default: &Option<Node>| {
+            own.filter(|node| !node.is_null())
+                .or_else(|| default.as_ref().filter(|node| !node.is_null()).cloned())
+        };
+        Self {
+            alias: pick(self.alias, &defaults.alias),
+            ensure: pick(self.ensure, &defaults.ensure),
+            provider: pick(self.provider, &defaults.provider),
+            require: pick(self.require, &defaults.require),
+            subscribe: pick(self.subscribe, &defaults.subscribe),
+        }
+    }
+
+    /// Leaves out what is null.
+    pub(crate) fn given(self) -> Self {
+        self.over(&Self::default())
+    }
+}
+
+/// The properties of one resource or of the defaults of a list, taken apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Split {
+    pub(crate) common: CommonNodes,
+    /// What belongs to the type.
+    pub(crate) own: Map,
+    /// Something of it was reported.
+    pub(crate) is_flawed: bool,
+}
+
+/// Reads an alias.
+pub(crate) fn alias(node: &Node) -> Result<Spanned<Arc<str>>, Diagnostic> {
+    match node.as_text() {
+        Some(text) if is_blank(text) => Err(Diagnostic::error(node.span, "the alias is empty")),
+        Some(text) => Ok(Spanned { value: text.into(), span: node.span }),
+        None => Err(expected("text", node)),
+    }
+}
+
+/// Reads a word that must be one of those allowed.
+pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, Diagnostic> {
+    let text = node.as_text().ok_or_else(|| expected("text", node))?;
+    if allowed.contains(&text) {
+        return Ok(Spanned { value: text.to_owned(), span: node.span });
+    }
+    let suggestion = closest(text, allowed.iter().copied());
+    Err(expected(&listed(allowed, "or"), node).with_suggestion(suggestion))
+}
+
+/// A reference as it was written, not looked up yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Reference(pub(crate) Node);
+
+/// Takes a list of references apart.
+pub(crate) fn references(node: Node, diagnostics: &mut Vec<Diagnostic>) -> Vec<Reference> {
+    if node.as_list().is_none() {
+        let hint = node.as_text().map(|text| format!("write `[\"{}\"]`", text.escape_debug()));
+        let mistake = expected("a list of `type#name`", &node);
+        diagnostics.push(hint.into_iter().fold(mistake, Diagnostic::with_hint));
+        return Vec::new();
+    }
+    let ccm_model::Value::List(elements) = node.value else { return Vec::new() };
+    let is_text = |element: &Node| {
+        let is_text = element.as_text().is_some();
+        if !is_text {
+            diagnostics.push(expected("`type#name`", element));
+        }
+        is_text
+    };
+    elements.into_iter().filter(is_text).map(Reference).collect()
+}

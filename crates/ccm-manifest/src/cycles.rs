@@ -1,0 +1,49 @@
+//! Says which resources depend on one another in a circle, and where that was written.
+
+use ccm_graph::Graph;
+use ccm_model::{Catalog, Diagnostic, ResourceIndex, Span};
+
+use crate::wording::shown;
+
+/// Reports every way around every cycle.
+pub(crate) fn find(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) {
+    for cycle in Graph::of(catalog).cycles() {
+        if cycle.paths.is_empty() {
+            diagnostics.push(tangle(catalog, &cycle.members));
+        }
+        diagnostics.extend(cycle.paths.iter().map(|path| way_around(catalog, path)));
+    }
+}
+
+fn way_around(catalog: &Catalog, path: &[ResourceIndex]) -> Diagnostic {
+    let members: Vec<String> = path.iter().map(|index| name(catalog, *index)).collect();
+    let message = format!("dependency cycle: {}", members.join(" → "));
+    let mut steps = path.windows(2).map(|pair| step(catalog, pair[0], pair[1]));
+    let Some((span, text)) = steps.next() else { return Diagnostic::without_place(message) };
+    let mistake = Diagnostic::error(span, message).labelled(text);
+    steps.fold(mistake, |mistake, (span, text)| mistake.with_label(span, text))
+}
+
+/// A cycle so large that no way around it was looked for.
+fn tangle(catalog: &Catalog, members: &[ResourceIndex]) -> Diagnostic {
+    let span = members.first().map_or(Span::default(), |first| catalog.resource(*first).span);
+    let names: Vec<String> = members.iter().map(|index| name(catalog, *index)).collect();
+    Diagnostic::error(span, format!("dependency cycle among {}", names.join(", ")))
+}
+
+/// Where one member of a cycle names the next.
+fn step(catalog: &Catalog, from: ResourceIndex, to: ResourceIndex) -> (Span, String) {
+    let resource = catalog.resource(from);
+    let written = |dependencies: &[ccm_model::Dependency]| {
+        dependencies.iter().find(|dependency| dependency.on == to).map(|dependency| dependency.span)
+    };
+    let (span, verb) = match written(&resource.require) {
+        Some(span) => (span, "requires"),
+        None => (written(&resource.subscribe).unwrap_or(resource.span), "subscribes to"),
+    };
+    (span, format!("`{}` {verb} `{}`", name(catalog, from), name(catalog, to)))
+}
+
+fn name(catalog: &Catalog, index: ResourceIndex) -> String {
+    shown(&catalog.resource(index).id.to_string())
+}

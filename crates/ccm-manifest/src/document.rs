@@ -1,0 +1,232 @@
+//! The manifest as a whole: its top level and what stands below `ccm`.
+
+use ccm_model::{Diagnostic, Entry, Map, Node, SourceId, Span, Text, Value, closest, decode_known};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::expand::{Expander, Reader};
+use crate::later::{self, not_supported};
+use crate::types::Types;
+use crate::wording::{expected, is_blank, listed, shown, start_of};
+
+/// What a manifest says beside its resources.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// A name for this manifest, under which refreshes that are still owed are remembered. Default: its
+    /// path.
+    #[schemars(extend("pattern" = "\\S"))]
+    pub(crate) name: Option<Text>,
+    /// A text to show before the run.
+    pub(crate) pre_message: Option<Text>,
+    /// A text to show after the run.
+    pub(crate) post_message: Option<Text>,
+    /// Whether to stop after the first failed resource. Default: `false`.
+    pub(crate) fail_on_error: Option<bool>,
+}
+
+/// Its keys, and that of the resources.
+const SETTINGS: [&str; 5] = ["name", "pre_message", "post_message", "fail_on_error", "resources"];
+
+/// A manifest taken apart.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    pub(crate) settings: Settings,
+    /// The items of `resources`.
+    pub(crate) items: Vec<Node>,
+}
+
+/// Takes a manifest apart.
+pub(crate) fn read(
+    source: SourceId,
+    source_text: &str,
+    root: Option<Node>,
+    types: &Types<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Document {
+    let mut reading = Reading { source_text, types, diagnostics };
+    match root {
+        Some(root) if !root.is_null() => reading.root(root),
+        _ => {
+            let nowhere = Span::new(source, 0, 0);
+            let mistake = Diagnostic::error(nowhere, "the manifest is empty");
+            reading.diagnostics.push(mistake.with_hint(smallest_manifest(types)));
+            Document::default()
+        }
+    }
+}
+
+struct Reading<'a, 't> {
+    source_text: &'a str,
+    types: &'a Types<'t>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl Reading<'_, '_> {
+    fn root(&mut self, root: Node) -> Document {
+        let root_span = root.span;
+        let Value::Map(root) = root.value else {
+            let hint = match &root.value {
+                Value::List(_) => "resources stand below `ccm:` and `resources:`".to_owned(),
+                _ => smallest_manifest(self.types),
+            };
+            self.diagnostics.push(expected("a map with `ccm`", &root).with_hint(hint));
+            return Document::default();
+        };
+        let mut ccm = None;
+        let mut misplaced = None;
+        let mut says_why = false;
+        for entry in root.into_entries() {
+            match &*entry.key.text {
+                "ccm" => ccm = Some(entry),
+                key if later::TOP_LEVEL.contains(&key) => {
+                    self.diagnostics.push(not_supported(key, entry.key.span));
+                }
+                _ => {
+                    self.misplaced_or_unknown(&entry);
+                    says_why = true;
+                    if &*entry.key.text == "resources" {
+                        misplaced = Some(entry.value);
+                    }
+                }
+            }
+        }
+        let Some(ccm) = ccm else {
+            if !says_why {
+                let mistake = Diagnostic::error(start_of(root_span), "the manifest has no `ccm`");
+                self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+            }
+            return Document { items: self.items(misplaced), ..Document::default() };
+        };
+        self.ccm(ccm, misplaced)
+    }
+
+    fn misplaced_or_unknown(&mut self, entry: &Entry) {
+        let key = &*entry.key.text;
+        let unknown = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
+        self.diagnostics.push(if key == "resources" {
+            Diagnostic::error(entry.key.span, "`resources` stands below `ccm`, not beside it")
+                .with_hint("indent it, with all of its items, below `ccm:`")
+        } else if SETTINGS.contains(&key) {
+            unknown.with_hint(format!("`{key}` stands below `ccm`"))
+        } else if self.types.is_type(key) {
+            unknown.with_hint("resources stand below `ccm:` and `resources:`")
+        } else if let Some(meant) = closest(key, ["ccm"]) {
+            unknown.with_suggestion(Some(meant))
+        } else {
+            unknown.with_hint("known here: `ccm`")
+        });
+    }
+
+    fn ccm(&mut self, ccm: Entry, misplaced: Option<Node>) -> Document {
+        let Value::Map(map) = ccm.value.value else {
+            let is_null = ccm.value.is_null();
+            let mistake = if is_null {
+                Diagnostic::error(ccm.key.span, "`ccm` is empty")
+            } else {
+                expected("a map", &ccm.value)
+            };
+            // Resources that stand beside an empty `ccm` have been reported, and that is the same slip.
+            if !is_null || misplaced.is_none() {
+                self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+            }
+            return Document { items: self.items(misplaced), ..Document::default() };
+        };
+        let mut settings = Vec::new();
+        let mut resources = None;
+        let mut says_why = misplaced.is_some();
+        for entry in map.into_entries() {
+            match &*entry.key.text {
+                "resources" => resources = Some(entry),
+                key if SETTINGS.contains(&key) => settings.push(entry),
+                key if later::SETTINGS.contains(&key) => {
+                    self.diagnostics.push(not_supported(key, entry.key.span));
+                }
+                _ => says_why |= self.unknown_setting(&entry),
+            }
+        }
+        let settings = self.settings(Map::new(settings));
+        if resources.is_none() && !says_why {
+            let mistake = Diagnostic::error(ccm.key.span, "`ccm` has no `resources`");
+            self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+        }
+        let items = match resources {
+            Some(resources) => self.resources(resources),
+            None => self.items(misplaced),
+        };
+        Document { settings, items }
+    }
+
+    /// Refuses a key below `ccm`. Tells whether that says where the resources went.
+    fn unknown_setting(&mut self, entry: &Entry) -> bool {
+        let key = &*entry.key.text;
+        let unknown = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
+        if self.types.is_type(key) {
+            self.diagnostics.push(unknown.with_hint(format!("write `- {key}:` below `resources:`")));
+            return true;
+        }
+        let suggestion = closest(key, SETTINGS);
+        self.diagnostics.push(match suggestion {
+            None => unknown.with_hint(format!("known here: {}", listed(&SETTINGS, "and"))),
+            Some(_) => unknown.with_suggestion(suggestion),
+        });
+        suggestion == Some("resources")
+    }
+
+    fn settings(&mut self, mut map: Map) -> Settings {
+        let mut expander = Expander::new(self.source_text);
+        for entry in map.entries_mut() {
+            expander.node(&mut entry.value, Reader::CCM);
+        }
+        let refused = expander.finish(self.diagnostics);
+        if let Some(name) = map.get("name")
+            && name.as_text().is_some_and(is_blank)
+        {
+            self.diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+        }
+        decode_known(&map).unwrap_or_else(|mistakes| {
+            self.diagnostics.extend(mistakes.into_iter().filter(|mistake| !refused.explains(mistake)));
+            Settings::default()
+        })
+    }
+
+    fn resources(&mut self, resources: Entry) -> Vec<Node> {
+        let is_empty = match &resources.value.value {
+            Value::List(items) => items.is_empty(),
+            _ => resources.value.is_null(),
+        };
+        if is_empty {
+            let mistake = Diagnostic::error(resources.key.span, "`resources` is empty");
+            self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+            return Vec::new();
+        }
+        self.items(Some(resources.value))
+    }
+
+    /// The items of the list of resources, wherever it stands.
+    fn items(&mut self, resources: Option<Node>) -> Vec<Node> {
+        let Some(resources) = resources.filter(|resources| !resources.is_null()) else { return Vec::new() };
+        let span = resources.span;
+        match resources.value {
+            Value::List(items) => items,
+            value => {
+                let first = match &value {
+                    Value::Map(map) => map.entries().first().map(|entry| shown(&entry.key.text)),
+                    _ => None,
+                };
+                let mistake = expected("a list of resources", &Node { value, span });
+                self.diagnostics.push(match first {
+                    Some(key) => mistake.with_hint(format!("write a dash before each type: `- {key}:`")),
+                    None => mistake.with_hint(smallest_manifest(self.types)),
+                });
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// A hint that shows the least there has to be.
+pub(crate) fn smallest_manifest(types: &Types<'_>) -> String {
+    let name = types.names().next().unwrap_or("TYPE");
+    format!("the smallest manifest is\nccm:\n  resources:\n    - {name}:\n        - NAME:")
+}

@@ -1,0 +1,20 @@
+//! What later versions bring: refused by name until then, so that nobody takes it for a typing mistake.
+
+use ccm_model::{Diagnostic, Span};
+
+/// Keys beside `ccm`.
+pub(crate) const TOP_LEVEL: [&str; 4] = ["data", "hierarchy", "overrides", "resources_template"];
+
+/// Keys below `ccm`.
+pub(crate) const SETTINGS: [&str; 2] = ["executors", "resources_template"];
+
+/// Resource types. One that the loader is given is known to it, and what stands here does not matter.
+pub(crate) const TYPES: [&str; 6] = ["file", "package", "service", "archive", "apply", "scaffold"];
+
+/// Properties of every resource.
+pub(crate) const PROPERTIES: [&str; 2] = ["control", "health_checks"];
+
+/// Refuses one of them where it is used.
+pub(crate) fn not_supported(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(span, format!("`{name}` is not supported in this version"))
+}

@@ -1,0 +1,197 @@
+//! Expressions are refused wherever they stand, and nothing else is.
+
+use crate::fake::{catalog, check_all, check_items, manifest};
+
+#[test]
+fn an_expression_is_refused_where_it_stands() {
+    check_items(&[
+        (
+            "- task: [a: {command: 'echo {{ Facts.a }} x'}]",
+            &["3:33 expressions are not supported in this version"],
+        ),
+        (
+            "- task: [a: {command: \"echo ${ Facts.a } ${Data.b}\"}]",
+            &[
+                "3:33 expressions are not supported in this version",
+                "3:46 expressions are not supported in this version",
+            ],
+        ),
+        (
+            "- task: [a: {command: \"\\techo ${ Facts.a } ${Data.b}\"}]",
+            &["3:27 expressions are not supported in this version"],
+        ),
+        (
+            "- task:\n    - a:\n        command: |\n          echo {{ x }}",
+            &["5:22 expressions are not supported in this version"],
+        ),
+        (
+            "- task: [a: {args: [x, 'y {{ z }}'], command: x}]",
+            &["3:31 expressions are not supported in this version"],
+        ),
+        (
+            "- task: [a: {environment: {A: '{{ x }}', '${ y }': z}}]",
+            &[
+                "3:36 expressions are not supported in this version",
+                "3:47 expressions are not supported in this version",
+            ],
+        ),
+        ("- task: [a: {'{{ x }}': 5}]", &["3:19 expressions are not supported in this version"]),
+        (
+            "- task:\n    - '{{ x }}':\n    - 'b {{ x }}':",
+            &[
+                "4:12 expressions are not supported in this version",
+                "5:14 expressions are not supported in this version",
+            ],
+        ),
+        ("- task: {name: '{{ x }}!'}", &["3:21 expressions are not supported in this version"]),
+        (
+            "- task: [a: {alias: '{{ x }}', ensure: '{{ x }}', provider: '${ x }', require: ['task#{{ x }}'], subscribe: '{{ x }}'}]",
+            &[
+                "3:26 expressions are not supported in this version",
+                "3:45 expressions are not supported in this version",
+                "3:66 expressions are not supported in this version",
+                "3:91 expressions are not supported in this version",
+                "3:114 expressions are not supported in this version",
+            ],
+        ),
+        (
+            "- task: [a: {timeout: '{{ x }}', level: '{{ x }}', refresh_only: '{{ x }}'}]",
+            &[
+                "3:28 expressions are not supported in this version",
+                "3:46 expressions are not supported in this version",
+                "3:71 expressions are not supported in this version",
+            ],
+        ),
+        (
+            "- task:\n    - defaults: {command: '{{ x }}'}\n    - a:\n    - b:\n    - c: {command: y}",
+            &["4:32 expressions are not supported in this version"],
+        ),
+        (
+            "- task:\n    - defaults: {command: '{{ x }}'}\n- note: [a: ]",
+            &[
+                "4:11 warning: `defaults` applies to no resource | it holds for the resources of the list that it stands in",
+                "4:32 expressions are not supported in this version",
+            ],
+        ),
+        (
+            "- task: [a: {command: 'echo {{ x', guard: '${ x'}]",
+            &[
+                "3:33 `{{` is not closed | an expression ends with `}}`",
+                "3:48 `${` is not closed | write `\\${` for a literal `${`",
+            ],
+        ),
+    ]);
+    check_all(&[(
+        "ccm:\n  name: '{{ x }}'\n  pre_message: ${ x }\n  post_message: '${HOME}'\n  fail_on_error: '{{ x }}'\n  resources: [task: [a: ]]\n",
+        &[
+            "2:10 expressions are not supported in this version",
+            "3:16 expressions are not supported in this version",
+            "4:18 expressions are not supported in this version | write `\\${` for a literal `${`",
+            "5:19 expressions are not supported in this version",
+        ],
+    )]);
+}
+
+#[test]
+fn a_shell_keeps_what_is_its_own() {
+    let text = "- task:\n    - defaults: {provider: shell, guard: ['test -d ${HOME}', '\\${x}']}\n    \
+                - a: {command: 'echo ${NAME:-${B}} \\${x} $HOME $(date) $$'}\n    - 'echo ${HOME}':";
+    let catalog = catalog(&manifest(text));
+    let command = catalog.resources[0].properties.get("command").and_then(|node| node.as_text());
+    assert_eq!(command, Some("echo ${NAME:-${B}} \\${x} $HOME $(date) $$"));
+    assert_eq!(&*catalog.resources[1].id.name, "echo ${HOME}");
+    let guards =
+        catalog.resources[0].properties.get("guard").and_then(|node| node.as_list()).expect("a list");
+    assert_eq!(guards[1].as_text(), Some("\\${x}"));
+    check_items(&[
+        (
+            "- task: [a: {provider: shell, command: 'echo {{ x }} ${A:-${Facts.x}} ${A/b/c}'}]",
+            &[
+                "3:50 expressions are not supported in this version",
+                "3:63 expressions are not supported in this version",
+                "3:75 expressions are not supported in this version | the shell gets POSIX parameter expansions only, such as `${NAME:-default}`",
+            ],
+        ),
+        (
+            "- task: [a: {provider: shell, command: 'echo ${A'}]",
+            &["3:50 `${` is not closed | close it with `}`"],
+        ),
+        (
+            "- task: [a: {provider: shell, environment: {A: '${HOME}'}}]",
+            &["3:53 expressions are not supported in this version | write `\\${` for a literal `${`"],
+        ),
+        (
+            "- task: [a: {provider: shell, alias: '${HOME}', require: ['task#${HOME}']}]",
+            &[
+                "3:43 expressions are not supported in this version | write `\\${` for a literal `${`",
+                "3:69 expressions are not supported in this version | write `\\${` for a literal `${`",
+            ],
+        ),
+        (
+            "- task:\n    - 'echo ${HOME}': {provider: shell, command: x}",
+            &["4:17 expressions are not supported in this version | write `\\${` for a literal `${`"],
+        ),
+        // The provider was meant to be a shell, or may have been.
+        (
+            "- task: [a: {provider: banana, command: 'echo ${HOME} {{ x }}'}]",
+            &[
+                "3:28 expected `direct` or `shell`, found the text `banana`",
+                "3:59 expressions are not supported in this version",
+            ],
+        ),
+        (
+            "- task: [a: {provider: shel, command: 'echo ${HOME} {{ x }}'}]",
+            &[
+                "3:28 expected `direct` or `shell`, found the text `shel` | did you mean `shell`?",
+                "3:57 expressions are not supported in this version",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn elsewhere_a_parameter_needs_a_backslash() {
+    check_items(&[
+        (
+            "- task: [a: {command: 'echo ${HOME}'}]",
+            &[
+                "3:33 expressions are not supported in this version | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
+            ],
+        ),
+        (
+            "- note: [a: {text: '${HOME} $HOME'}]",
+            &["3:25 expressions are not supported in this version | write `\\${` for a literal `${`"],
+        ),
+        (
+            "- task:\n    - defaults: {command: 'echo ${HOME}'}\n    - a: {provider: shell}\n    - b:",
+            &[
+                "4:37 expressions are not supported in this version | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn a_backslash_makes_it_literal() {
+    let catalog = catalog(&manifest(
+        "- task:\n    - defaults: {command: 'x \\${A}', environment: {'\\${K}': '\\${V}'}, guard: ['\\${G}']}\n    \
+         - a:\n    - b: {provider: shell}\n    - 'c \\${D}': {command: , require: ['note#\\${N}']}\n- note: ['\\${N}': ]",
+    ));
+    let [a, b, c, n] = &catalog.resources[..] else { panic!("four resources") };
+    let text = |resource: &ccm_model::Resource, name: &str| {
+        resource.properties.get(name).and_then(|node| node.as_text()).map(str::to_owned)
+    };
+    assert_eq!(text(a, "command").as_deref(), Some("x ${A}"));
+    assert_eq!(text(b, "command").as_deref(), Some("x \\${A}"));
+    assert_eq!(text(c, "command").as_deref(), Some("x ${A}"));
+    assert_eq!(&*c.id.name, "c ${D}");
+    assert_eq!(&*n.id.name, "${N}");
+    assert_eq!(c.require.len(), 1);
+    let environment = b.properties.get("environment").and_then(|node| node.as_map()).expect("a map");
+    assert_eq!(environment.get("${K}").and_then(|node| node.as_text()), Some("${V}"));
+    let guard = |resource: &ccm_model::Resource| {
+        let list = resource.properties.get("guard").and_then(|node| node.as_list());
+        list.and_then(|list| list[0].as_text().map(str::to_owned))
+    };
+    assert_eq!((guard(a).as_deref(), guard(b).as_deref()), (Some("${G}"), Some("\\${G}")));
+}

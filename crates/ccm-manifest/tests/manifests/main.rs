@@ -1,0 +1,13 @@
+//! Manifests in, catalogs or mistakes out, with types that only these tests know.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod document;
+mod expressions;
+mod fake;
+mod properties;
+mod references;
+mod robustness;
+mod schema;
+mod shapes;
+mod size;

@@ -1,0 +1,158 @@
+//! The JSON schema says what the loader says, as far as a schema can.
+
+use std::sync::LazyLock;
+
+use ccm_manifest::schema;
+use ccm_model::{Kind, Node, SourceId, Value};
+use jsonschema::Validator;
+use serde_json::json;
+
+use crate::fake::{TYPES, catalog, loaded, manifest};
+
+static VALIDATOR: LazyLock<Validator> =
+    LazyLock::new(|| jsonschema::draft202012::new(&schema(&TYPES)).expect("a schema"));
+
+/// A manifest as an editor sees it.
+fn json_of(node: &Node) -> serde_json::Value {
+    match &node.value {
+        Value::List(elements) => elements.iter().map(json_of).collect(),
+        Value::Map(map) => {
+            map.entries().iter().map(|entry| (entry.key.text.to_string(), json_of(&entry.value))).collect()
+        }
+        Value::Scalar(scalar) => match scalar.kind() {
+            Kind::Null => serde_json::Value::Null,
+            Kind::Bool(value) => value.into(),
+            Kind::Int(value) => value.into(),
+            Kind::Float(value) => value.into(),
+            Kind::Text => scalar.text.to_string().into(),
+        },
+    }
+}
+
+fn is_valid(text: &str) -> bool {
+    let tree = ccm_yaml::parse(SourceId(0), text, &ccm_yaml::Limits::default()).expect("YAML");
+    VALIDATOR.is_valid(&tree.as_ref().map_or(serde_json::Value::Null, json_of))
+}
+
+#[test]
+fn the_schema_is_one() {
+    let schema = schema(&TYPES);
+    jsonschema::draft202012::meta::validate(&schema).expect("a schema of its draft");
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert!(jsonschema::draft202012::new(&ccm_manifest::schema(&[])).is_ok());
+}
+
+#[test]
+fn what_the_loader_takes_the_schema_takes() {
+    for items in [
+        "- task: [a: ]",
+        "- task: [a: {}, b: {command: x}]\n- note: {name: c, text: y}",
+        "- task: []\n- note: \n- note: [a: ]",
+        "- task:\n    - defaults: {command: x, ensure: absent, provider: shell, require: [note#n]}\n    - a:\n- note: [n: ]",
+        "- task:\n    - a:\n    - defaults:\n- task: [defaults: {}]",
+        "- task: [a: {alias: b, ensure: present, provider: direct, require: [], subscribe: [note#n]}]\n- note: [n: ]",
+        "- task: [a: {alias: , ensure: ~, provider: ~, require: ~, subscribe: , command: ~, level: ~, guard: ~}]",
+        "- task: [a: {command: 5, args: [x, 5, true], timeout: 0, level: loud, guard: x}, b: {guard: [x, y]}]",
+        "- task: [a: {refreshonly: true}, b: {refresh_only: true, refreshonly: ~}, c: {refresh_only: , refreshonly: true}]",
+        "- task: {name: 5, environment: {A: b, C: 5}}",
+        "- task: ['a b#c/d': {alias: 5}, 7: ]\n- note: [x: {require: ['task#a b#c/d']}]",
+    ] {
+        let text = manifest(items);
+        catalog(&text);
+        assert!(is_valid(&text), "{items}");
+    }
+    for settings in [
+        "name: x, pre_message: y, post_message: z, fail_on_error: true",
+        "name: 5, pre_message: , fail_on_error: ~",
+    ] {
+        let text = format!("ccm: {{{settings}, resources: [task: [a: ]]}}");
+        catalog(&text);
+        assert!(is_valid(&text), "{text}");
+    }
+}
+
+#[test]
+fn what_the_loader_refuses_the_schema_refuses() {
+    for items in [
+        "- tsak: [a: ]",
+        "- file: [a: ]",
+        "- task",
+        "- {}",
+        "- ",
+        "- task: [a: ]\n  note: [b: ]",
+        "- task: x",
+        "- task: {command: x}",
+        "- task: {name: ''}",
+        "- task: {name: }",
+        "- task: {name: [a]}",
+        "- task: {name: a, defaults: {}}",
+        "- task: [/bin/true]",
+        "- task: [a: x]",
+        "- task: [a: [command: x]]",
+        "- task:\n    - a:\n      command: x",
+        "- task:\n    - name: a\n      command: x",
+        "- task: [{}]",
+        "- task: ['': ]",
+        "- task: [a: {name: b}]",
+        "- task: [defaults: {alias: x}, a: ]",
+        "- task: [defaults: {name: x}, a: ]",
+        "- task: [defaults: {}, defaults: {}, a: ]",
+        "- task: [defaults: {comand: x}, a: ]",
+        "- task: [a: {comand: x}]",
+        "- task: [a: {timeout: soon}]",
+        "- task: [a: {args: x}]",
+        "- task: [a: {level: lod}]",
+        "- task: [a: {ensure: gone}]",
+        "- note: [a: {ensure: absent}]",
+        "- task: [a: {provider: shel}]",
+        "- task: [a: {provider: docker}]",
+        "- task: [a: {user: root}]",
+        "- task: [a: {control: {if: 'true'}}]",
+        "- task: [a: {alias: ''}]",
+        "- task: [a: {require: note#n}]\n- note: [n: ]",
+        "- task: [a: {require: [n]}]\n- note: [n: ]",
+        "- task: [a: {require: ['#n']}]\n- note: [n: ]",
+        "- task: [a: {subscribe: ['note#']}]\n- note: [n: ]",
+        "- task: [a: {refresh_only: true, refreshonly: true}]",
+    ] {
+        let text = manifest(items);
+        assert_eq!(loaded(&text).catalog, None, "{items}");
+        assert!(!is_valid(&text), "{items}");
+    }
+    for text in [
+        "",
+        "[]",
+        "{}",
+        "ccm:",
+        "ccm: {}",
+        "ccm: {resources: }",
+        "ccm: {resources: []}",
+        "ccm: {name: '', resources: [task: [a: ]]}",
+        "ccm: {name: [x], resources: [task: [a: ]]}",
+        "ccm: {fail_on_error: 'yes', resources: [task: [a: ]]}",
+        "ccm: {executors: {}, resources: [task: [a: ]]}",
+        "ccm: {banana: x, resources: [task: [a: ]]}",
+        "{data: {}, ccm: {resources: [task: [a: ]]}}",
+        "resources: [task: [a: ]]",
+    ] {
+        assert_eq!(loaded(text).catalog, None, "{text}");
+        assert!(!is_valid(text), "{text}");
+    }
+}
+
+#[test]
+fn it_explains_what_it_describes() {
+    let schema = schema(&TYPES);
+    let task = &schema["$defs"]["task"];
+    assert_eq!(task["description"], "Does something.");
+    assert_eq!(task["properties"]["command"]["description"], "What to do.");
+    assert_eq!(task["properties"]["ensure"]["enum"], json!(["present", "absent", null]));
+    assert_eq!(task["properties"]["provider"]["enum"], json!(["direct", "shell", null]));
+    assert_eq!(task["properties"]["refreshonly"]["description"], "Another name for `refresh_only`.");
+    assert!(task["properties"]["require"]["description"].is_string());
+    assert_eq!(schema["$defs"]["task.single"]["required"], json!(["name"]));
+    let ccm = &schema["properties"]["ccm"]["properties"];
+    for key in ["name", "pre_message", "post_message", "fail_on_error", "resources"] {
+        assert!(ccm[key]["description"].is_string(), "{key}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Time and memory grow with the manifest, and no faster.
+
+use std::fmt::Write as _;
+
+use ccm_manifest::load;
+use ccm_model::SourceId;
+
+use crate::fake::{TYPES, loaded};
+
+/// A manifest of small resources that depend on one another, ten to a list.
+fn small_resources(count: usize) -> String {
+    let mut text = "ccm:\n  resources:\n".to_owned();
+    for index in 0..count {
+        if index % 10 == 0 {
+            text += "    - task:\n        - defaults: {provider: shell}\n";
+        }
+        let before = index.saturating_sub(1);
+        let require =
+            if index == 0 { String::new() } else { format!("            require: [task#name-{before}]\n") };
+        let _ = write!(text, "        - name-{index}:\n            command: /bin/true {index}\n{require}");
+    }
+    text
+}
+
+#[test]
+fn forty_thousand_resources_are_loaded() {
+    let catalog = loaded(&small_resources(40_000)).catalog.expect("no mistake");
+    assert_eq!(catalog.resources.len(), 40_000);
+    assert_eq!(catalog.resources[39_999].require[0].on.get(), 39_998);
+}
+
+/// Each of these would take minutes if it were looked for in every resource again.
+#[test]
+fn ten_thousand_mistakes_are_reported() {
+    let manifest = |entry: &dyn Fn(usize) -> String| {
+        let defaults = "        - defaults: {timeout: soon, require: [task#gone]}\n";
+        let entries = (0..10_000).map(|index| format!("        - {}\n", entry(index)));
+        format!("ccm:\n  resources:\n    - task:\n{defaults}{}", entries.collect::<Vec<_>>().concat())
+    };
+    let count = |entry: &dyn Fn(usize) -> String| loaded(&manifest(entry)).diagnostics.len();
+    assert_eq!(count(&|index| format!("name-{index}: {{require: [task#name_{index}]}}")), 10_001);
+    assert_eq!(count(&|_| "same:".to_owned()), 10_001);
+    assert_eq!(count(&|index| format!("name-{index}: {{alias: same}}")), 10_001);
+    assert_eq!(count(&|index| format!("name-{index}")), 10_002);
+    let around = |index: usize| format!("name-{index}: {{require: [task#name-{}]}}", (index + 1) % 10_000);
+    assert_eq!(count(&around), 2);
+}
+
+/// Run with `--release -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures"]
+#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "measures and tells")]
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+fn time_per_resource() {
+    let best_of_five = |work: &dyn Fn()| {
+        let time = || {
+            let start = std::time::Instant::now();
+            work();
+            start.elapsed().as_secs_f64() * 1e6
+        };
+        (0..5).map(|_| time()).fold(f64::INFINITY, f64::min)
+    };
+    for count in [1_000, 10_000, 40_000] {
+        let text = small_resources(count);
+        let yaml = best_of_five(&|| {
+            ccm_yaml::parse(SourceId(0), &text, &ccm_yaml::Limits::default()).expect("YAML");
+        });
+        let whole = best_of_five(&|| assert!(load(SourceId(0), &text, &TYPES).catalog.is_some()));
+        let each = |microseconds: f64| microseconds / count as f64;
+        println!(
+            "{count} resources: yaml {:.2} µs each, the rest {:.2} µs each",
+            each(yaml),
+            each(whole - yaml)
+        );
+    }
+}

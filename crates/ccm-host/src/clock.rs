@@ -41,6 +41,17 @@ impl Clock for SystemClock {
     }
 }
 
+/// Waits for that long and returns it; for ever, if there is no such time.
+pub async fn after(duration: Option<Duration>) -> Duration {
+    match duration {
+        Some(duration) => {
+            tokio::time::sleep(duration).await;
+            duration
+        }
+        None => std::future::pending().await,
+    }
+}
+
 /// A clock that a test sets.
 #[derive(Debug, Default)]
 pub struct FakeClock {

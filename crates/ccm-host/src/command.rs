@@ -1,6 +1,16 @@
 //! Running a command so that it can't hang, can't flood memory and leaves nothing behind unnoticed.
 
+mod capture;
+mod environment;
 mod fake;
+mod interpreter;
+mod lines;
+mod lookup;
+mod spawn;
+mod streams;
+mod system;
+mod table;
+mod tree;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,6 +22,7 @@ use tokio::sync::watch;
 use crate::Local;
 
 pub use fake::FakeRunner;
+pub use system::{RunnerError, SystemRunner};
 
 /// A command, ready to be started: nothing in it is looked up, split or expanded any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +130,12 @@ pub enum StartError {
         /// The program.
         program: PathBuf,
     },
+    /// The program lies where nothing may be executed.
+    #[error("\"{}\" is on a file system that is mounted noexec", program.display())]
+    MountedNoexec {
+        /// The program.
+        program: PathBuf,
+    },
     /// The program is neither a binary for this machine nor a script with an interpreter line.
     #[error("\"{}\" is neither a program of this machine nor a script that begins with #!", program.display())]
     NoInterpreter {
@@ -140,6 +157,12 @@ pub enum StartError {
         path: PathBuf,
         /// Why not.
         source: std::io::Error,
+    },
+    /// It was started, but something else in this process took its exit code before it was read.
+    #[error("\"{}\" ended, but its exit code was taken by another part of this program", program.display())]
+    StatusLost {
+        /// The program.
+        program: PathBuf,
     },
     /// Anything else.
     #[error("\"{}\" could not be started", program.display())]

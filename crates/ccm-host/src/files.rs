@@ -36,7 +36,8 @@ impl Files for SystemFiles {
 /// A longer text is an error of kind [`io::ErrorKind::FileTooLarge`], found without reading the rest.
 pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = |from: &mut dyn io::Read, bytes: &mut Vec<u8>| from.take(limit.saturating_add(1)).read_to_end(bytes);
+    let read =
+        |from: &mut dyn io::Read, bytes: &mut Vec<u8>| from.take(limit.saturating_add(1)).read_to_end(bytes);
     match path {
         Some(path) => {
             let mut file = std::fs::File::open(path)?;

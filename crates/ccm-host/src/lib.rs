@@ -4,17 +4,26 @@
 //! beside it, so that what is built on it can be tested without a machine. This is the one crate that may
 //! use the standard library's process, filesystem, environment and clock calls, and `nix`, `rustix` and
 //! `libc`.
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "this crate is the door that the lints guard")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this crate is the door that the lints guard"
+)]
 
 mod clock;
 mod command;
 mod files;
+mod process;
+mod raw;
+pub mod signals;
 
-pub use clock::{Clock, FakeClock, SystemClock};
+pub use clock::{Clock, FakeClock, SystemClock, after};
 pub use command::{
-    Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner, StartError,
+    Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner,
+    RunnerError, StartError, SystemRunner,
 };
 pub use files::{FakeFiles, Files, SystemFiles, read_at_most};
+pub use process::{PrepareError, prepare_process};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,1 +1,14 @@
-//! TBD
+//! What the tests of ccm share. It depends on no other crate of the workspace.
+#![expect(clippy::disallowed_methods, reason = "tests start processes and look at the machine themselves")]
+#![expect(clippy::missing_panics_doc, reason = "everything here fails the test by panicking")]
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+mod binary;
+mod isolated;
+mod scratch;
+mod wait;
+
+pub use binary::{Called, Ccm, Running, repository};
+pub use isolated::{isolated, isolated_after};
+pub use scratch::Scratch;
+pub use wait::wait_until;

@@ -94,7 +94,8 @@ impl Runner for FakeRunner {
                 None => None,
             };
             let finished = finished.unwrap_or_else(|| Self::finished(Exit::Code(0)));
-            for (stream, captured) in [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)] {
+            for (stream, captured) in [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)]
+            {
                 String::from_utf8_lossy(&captured.head).lines().for_each(|line| on_line(stream, line));
             }
             Ok(finished)

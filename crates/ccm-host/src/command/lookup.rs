@@ -1,0 +1,100 @@
+//! Finding a program, and saying why one could not be started.
+
+use std::fs::{Metadata, metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, StatVfs, StatVfsMountFlags, accessat, statvfs};
+
+use super::{Command, StartError, interpreter};
+
+/// Finds the program of that name as a shell would.
+pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
+    let not_found = || StartError::NotFound { name: name.to_owned(), path: path.to_owned() };
+    if name.contains('/') {
+        let written = cwd.join(name);
+        // Without its `.` parts, for messages; a slash at its end, which demands a directory, was honoured.
+        let program: PathBuf = written.components().collect();
+        return match metadata(&written) {
+            Ok(found) => executable(&program, &found).map(|()| program),
+            Err(error) if is_absence(&error) => Err(not_found()),
+            Err(source) => Err(StartError::Spawn { program, source }),
+        };
+    }
+    path.split(':')
+        .map(Path::new)
+        .filter(|directory| directory.is_absolute() && !name.is_empty())
+        .map(|directory| directory.join(name))
+        .find(|program| metadata(program).is_ok_and(|found| executable(program, &found).is_ok()))
+        .ok_or_else(not_found)
+}
+
+/// Says why the program of a command could not be started.
+pub(super) fn diagnose(command: &Command, source: io::Error) -> StartError {
+    if let Err(source) = enterable(&command.cwd) {
+        return StartError::WorkingDirectory { path: command.cwd.clone(), source };
+    }
+    let program = command.program.clone();
+    let found = metadata(&program);
+    match source.raw_os_error() {
+        Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => {}
+        Some(libc::ENOEXEC) => return StartError::NoInterpreter { program },
+        _ => return StartError::Spawn { program, source },
+    }
+    let found = match found {
+        Ok(found) => found,
+        Err(error) if is_absence(&error) => {
+            let path = command.environment.iter().find(|(name, _)| name == "PATH");
+            let path = path.map_or_else(String::new, |(_, path)| path.clone());
+            return StartError::NotFound { name: program.display().to_string(), path };
+        }
+        Err(source) => return StartError::Spawn { program, source },
+    };
+    if let Err(error) = executable(&program, &found) {
+        return error;
+    }
+    // The program is all right, so it is what runs it.
+    match interpreter::of(&program).map(|name| name.escape_debug().to_string()) {
+        Some(interpreter) if is_absence(&source) => StartError::InterpreterMissing { program, interpreter },
+        Some(interpreter) => {
+            let source =
+                io::Error::new(source.kind(), format!("its interpreter \"{interpreter}\": {source}"));
+            StartError::Spawn { program, source }
+        }
+        None => StartError::Spawn { program, source },
+    }
+}
+
+/// Nothing is there, or a part of the way to it is a file.
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Checks that something that exists is a program that this user may run.
+fn executable(program: &Path, found: &Metadata) -> Result<(), StartError> {
+    let program = program.to_owned();
+    if found.is_dir() {
+        return Err(StartError::IsDirectory { program });
+    }
+    if found.is_file() && may_execute(&program).is_ok() {
+        return Ok(());
+    }
+    let is_meant_to_be = found.is_file() && found.permissions().mode() & 0o111 != 0;
+    let is_noexec = |mount: StatVfs| mount.f_flag.contains(StatVfsMountFlags::NOEXEC);
+    if is_meant_to_be && statvfs(&program).is_ok_and(is_noexec) {
+        return Err(StartError::MountedNoexec { program });
+    }
+    Err(StartError::NotExecutable { program })
+}
+
+fn enterable(directory: &Path) -> io::Result<()> {
+    if !metadata(directory)?.is_dir() {
+        return Err(io::Error::from_raw_os_error(libc::ENOTDIR));
+    }
+    may_execute(directory)
+}
+
+fn may_execute(path: &Path) -> io::Result<()> {
+    Ok(accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS)?)
+}

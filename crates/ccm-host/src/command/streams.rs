@@ -1,0 +1,165 @@
+//! The pipes to and from a running command.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::pin;
+use std::time::Duration;
+
+use ccm_model::Stream;
+use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::time::{Instant, timeout_at};
+
+use super::Captured;
+use super::capture::Capture;
+use super::lines::Lines;
+
+/// As much as a pipe holds.
+const READ: usize = 64 * 1024;
+/// After the end of the command, its pipes are left when they have been quiet for so long.
+const QUIET: Duration = Duration::from_millis(100);
+/// After the end of the command, its pipes are left at the latest after this.
+const DRAINING: Duration = Duration::from_millis(500);
+
+type OnLine<'a> = &'a mut dyn FnMut(Stream, &str);
+
+/// Reads both output streams and feeds standard input, all at once, so that no full pipe can stall either side.
+pub(super) struct Streams<'a> {
+    stdin: Writing<'a>,
+    stdout: Reading,
+    stderr: Reading,
+    buffer: Vec<u8>,
+    on_line: OnLine<'a>,
+}
+
+impl<'a> Streams<'a> {
+    pub(super) fn new(
+        stdin: Option<(OwnedFd, &'a str)>,
+        stdout: OwnedFd,
+        stderr: OwnedFd,
+        on_line: OnLine<'a>,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            stdin: Writing::new(stdin)?,
+            stdout: Reading::new(Stream::Stdout, stdout)?,
+            stderr: Reading::new(Stream::Stderr, stderr)?,
+            buffer: vec![0; READ],
+            on_line,
+        })
+    }
+
+    /// Reads and writes until something else is done.
+    pub(super) async fn during<T>(&mut self, other: impl Future<Output = T>) -> T {
+        let mut other = pin!(other);
+        loop {
+            tokio::select! {
+                biased;
+                value = &mut other => return value,
+                () = self.step() => {}
+            }
+        }
+    }
+
+    /// Reads what is still in the pipes after the end of the command. Something it left may hold them open
+    /// for ever.
+    pub(super) async fn drain(&mut self) {
+        self.stdin.pipe = None;
+        let end = Instant::now() + DRAINING;
+        while self.stdout.pipe.is_some() || self.stderr.pipe.is_some() {
+            let now = Instant::now();
+            if now >= end || timeout_at(end.min(now + QUIET), self.step()).await.is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Closes the pipes and hands over what was kept of the output.
+    pub(super) fn finish(self) -> (Captured, Captured) {
+        (self.stdout.finish(self.on_line), self.stderr.finish(self.on_line))
+    }
+
+    /// Reads or writes once; waits for ever when all pipes are closed. A command that prints without end does
+    /// not keep the timer from its turn, because the runtime limits what a task may do at a stretch.
+    async fn step(&mut self) {
+        tokio::select! {
+            () = self.stdout.ready() => self.stdout.read(&mut self.buffer, self.on_line),
+            () = self.stderr.ready() => self.stderr.read(&mut self.buffer, self.on_line),
+            () = self.stdin.ready() => self.stdin.write(),
+        }
+    }
+}
+
+/// One output stream.
+struct Reading {
+    stream: Stream,
+    pipe: Option<Receiver>,
+    capture: Capture,
+    lines: Lines,
+}
+
+impl Reading {
+    fn new(stream: Stream, pipe: OwnedFd) -> io::Result<Self> {
+        let pipe = Some(Receiver::from_file_unchecked(pipe.into())?);
+        Ok(Self { stream, pipe, capture: Capture::default(), lines: Lines::default() })
+    }
+
+    async fn ready(&self) {
+        match &self.pipe {
+            // An error shows itself again when it is read.
+            Some(pipe) => drop(pipe.readable().await),
+            None => std::future::pending().await,
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8], on_line: OnLine<'_>) {
+        let Some(pipe) = &self.pipe else { return };
+        match pipe.try_read(buffer) {
+            Ok(length @ 1..) => {
+                self.capture.push(&buffer[..length]);
+                self.lines.push(&buffer[..length], &mut |line| on_line(self.stream, line));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(0) | Err(_) => self.pipe = None,
+        }
+    }
+
+    fn finish(mut self, on_line: OnLine<'_>) -> Captured {
+        self.lines.finish(&mut |line| on_line(self.stream, line));
+        self.capture.finish()
+    }
+}
+
+/// Standard input.
+struct Writing<'a> {
+    pipe: Option<Sender>,
+    /// What is still to be written.
+    text: &'a [u8],
+}
+
+impl<'a> Writing<'a> {
+    fn new(stdin: Option<(OwnedFd, &'a str)>) -> io::Result<Self> {
+        let Some((pipe, text)) = stdin else { return Ok(Self { pipe: None, text: &[] }) };
+        let pipe = (!text.is_empty()).then(|| Sender::from_file_unchecked(pipe.into())).transpose()?;
+        Ok(Self { pipe, text: text.as_bytes() })
+    }
+
+    async fn ready(&self) {
+        match &self.pipe {
+            // An error shows itself again when it is written to.
+            Some(pipe) => drop(pipe.writable().await),
+            None => std::future::pending().await,
+        }
+    }
+
+    fn write(&mut self) {
+        let Some(pipe) = &self.pipe else { return };
+        match pipe.try_write(self.text) {
+            Ok(length) => self.text = &self.text[length..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+            // A command need not read what it is given.
+            Err(_) => self.text = &[],
+        }
+        if self.text.is_empty() {
+            self.pipe = None;
+        }
+    }
+}

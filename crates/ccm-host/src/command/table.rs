@@ -1,0 +1,170 @@
+//! The table of processes, as the kernel shows it under `/proc`.
+
+use std::fs::{File, read_dir};
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::Process;
+use crate::raw;
+
+/// Names one process for ever; the number alone names another one after its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Identity {
+    pub(super) pid: i32,
+    /// When it was started, in ticks since the boot.
+    pub(super) started: u64,
+}
+
+/// One row of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) identity: Identity,
+    pub(super) parent: i32,
+    pub(super) session: i32,
+    /// It has not ended; one that has only waits to be reaped.
+    pub(super) living: bool,
+    pub(super) name: String,
+}
+
+/// Reads the whole table. It is no snapshot: processes come and go while it is read.
+pub(super) fn read() -> io::Result<Vec<Entry>> {
+    let mut table = Vec::with_capacity(256);
+    for directory in read_dir("/proc")? {
+        let name = directory?.file_name();
+        let pid = name.to_str().and_then(|name| name.parse().ok());
+        table.extend(pid.and_then(read_one));
+    }
+    Ok(table)
+}
+
+/// Reads one row; none if there is no such process any more.
+pub(super) fn read_one(pid: i32) -> Option<Entry> {
+    // Longer than any row, so that one call reads it.
+    let mut row = [0; 2048];
+    let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut row).ok()?;
+    parse(&row[..length])
+}
+
+fn parse(row: &[u8]) -> Option<Entry> {
+    // The name stands in parentheses and may hold anything, parentheses and line ends too.
+    let open = row.iter().position(|byte| *byte == b'(')?;
+    let close = row.iter().rposition(|byte| *byte == b')')?;
+    let name = String::from_utf8_lossy(row.get(open + 1..close)?).into_owned();
+    let pid = std::str::from_utf8(&row[..open]).ok()?.trim().parse().ok()?;
+    let fields: Vec<&str> = std::str::from_utf8(&row[close + 1..]).ok()?.split_ascii_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3);
+    // A process whose first thread has ended while others go on looks like one that waits to be reaped.
+    let ended = matches!(*field(3)?, "Z" | "X" | "x") && field(20)?.parse::<u32>().ok()? <= 1;
+    Some(Entry {
+        identity: Identity { pid, started: field(22)?.parse().ok()? },
+        parent: field(4)?.parse().ok()?,
+        session: field(6)?.parse().ok()?,
+        living: !ended,
+        name,
+    })
+}
+
+impl Entry {
+    pub(super) fn process(&self) -> Process {
+        Process { pid: self.identity.pid, name: self.name.clone() }
+    }
+
+    /// Sends it a signal; to have ended already is no error.
+    pub(super) fn signal(&self, signal: Signal) -> Result<(), Errno> {
+        match self.open().and_then(|handle| pidfd_send_signal(handle, signal)) {
+            Err(Errno::SRCH) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Waits until it has ended.
+    pub(super) async fn ended(&self) {
+        let Ok(handle) = self.open() else { return };
+        if let Ok(handle) = raw::watch(handle) {
+            // An error means that the runtime ends, and then nobody waits.
+            let _ended = handle.readable().await;
+        }
+    }
+
+    /// Opens a handle of this very process.
+    fn open(&self) -> Result<OwnedFd, Errno> {
+        let pid = Pid::from_raw(self.identity.pid).ok_or(Errno::SRCH)?;
+        let handle = pidfd_open(pid, PidfdFlags::empty())?;
+        // The number may have got to another process before it was opened; after that the handle is fixed.
+        match read_one(self.identity.pid) {
+            Some(entry) if entry.identity == self.identity => Ok(handle),
+            _ => Err(Errno::SRCH),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(head: &str, state: &str, threads: u32) -> String {
+        format!(
+            "{head} {state} 17 42 40 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 {threads} 0 123456 9 10 18446744073709551615\n"
+        )
+    }
+
+    #[test]
+    fn names_may_hold_anything() {
+        for (head, name) in [
+            ("42 (sh)", "sh"),
+            ("42 (my prog)", "my prog"),
+            ("42 (a) b)", "a) b"),
+            ("42 (()", "("),
+            ("42 ())", ")"),
+            ("42 ()", ""),
+            ("42 (a\nb) R 1 2)", "a\nb) R 1 2"),
+        ] {
+            let entry = parse(row(head, "S", 1).as_bytes());
+            let expected = Entry {
+                identity: Identity { pid: 42, started: 123_456 },
+                parent: 17,
+                session: 40,
+                living: true,
+                name: name.to_owned(),
+            };
+            assert_eq!(entry, Some(expected), "{head}");
+        }
+        let mut bytes = row("42 (x)", "S", 1).into_bytes();
+        bytes[4] = 0xff;
+        assert_eq!(parse(&bytes).map(|entry| entry.name), Some("\u{fffd}".to_owned()));
+    }
+
+    #[test]
+    fn only_what_has_no_thread_left_has_ended() {
+        for (state, threads, living) in [
+            ("S", 1, true),
+            ("T", 1, true),
+            ("D", 4, true),
+            ("Z", 1, false),
+            ("Z", 0, false),
+            ("Z", 2, true),
+            ("X", 1, false),
+        ] {
+            let entry = parse(row("42 (x)", state, threads).as_bytes());
+            assert_eq!(entry.map(|entry| entry.living), Some(living), "{state} {threads}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_none_is_survived() {
+        for bytes in ["", "42", "42 (x", "42 x)", ")(", "42 (x) S 1 2", "x (x) S 1 2 3 4"] {
+            assert_eq!(parse(bytes.as_bytes()), None, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn this_process_is_in_the_table() {
+        let us = i32::try_from(std::process::id()).expect("a process number");
+        let entry = read_one(us).expect("our own row");
+        assert!(entry.living);
+        assert!(read().expect("the table").iter().any(|other| other.identity == entry.identity));
+    }
+}

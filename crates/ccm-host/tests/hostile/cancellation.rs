@@ -1,0 +1,104 @@
+//! Commands that are ended because the run is.
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use ccm_host::{CancellationSource, Exit, Level, Runner as _};
+use ccm_testkit::wait_until;
+
+use crate::{alone, run, shell, text};
+
+#[test]
+fn stop_asks_and_waits() {
+    alone("cancellation::stop_asks_and_waits", async |runner| {
+        let (source, cancellation) = CancellationSource::new();
+        let mut on_line = |_, _: &str| source.raise(Level::Stop);
+        let command = shell("trap 'echo bye; exit' TERM; echo begun; sleep 999 & wait");
+        let finished = runner.run(&command, &cancellation, &mut on_line).await.expect("a start");
+        assert_eq!(finished.exit, Exit::Cancelled);
+        assert_eq!(text(&finished.stdout), "begun\nbye\n");
+    });
+}
+
+#[test]
+fn kill_does_not_wait() {
+    alone("cancellation::kill_does_not_wait", async |runner| {
+        let (source, cancellation) = CancellationSource::new();
+        let mut on_line = |_, _: &str| source.raise(Level::Kill);
+        let command = shell("trap 'echo bye; exit' TERM; echo begun; setsid sleep 999 & wait");
+        let started = Instant::now();
+        let finished = runner.run(&command, &cancellation, &mut on_line).await.expect("a start");
+        assert_eq!(finished.exit, Exit::Cancelled);
+        assert_eq!(text(&finished.stdout), "begun\n");
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    });
+}
+
+#[test]
+fn kill_ends_the_wait_after_stop() {
+    alone("cancellation::kill_ends_the_wait_after_stop", async |runner| {
+        let (source, cancellation) = CancellationSource::new();
+        let asked = Cell::new(None);
+        let mut on_line = |_, line: &str| {
+            if line == "begun" {
+                source.raise(Level::Stop);
+            } else {
+                asked.set(Some(Instant::now()));
+                source.raise(Level::Kill);
+            }
+        };
+        let command = shell("trap 'echo no' TERM; echo begun; while :; do sleep 999 & wait; done");
+        let finished = runner.run(&command, &cancellation, &mut on_line).await.expect("a start");
+        assert_eq!(finished.exit, Exit::Cancelled);
+        let asked = asked.get().expect("the answer to TERM");
+        assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    });
+}
+
+#[test]
+fn nothing_is_started_any_more() {
+    alone("cancellation::nothing_is_started_any_more", async |runner| {
+        let (source, cancellation) = CancellationSource::new();
+        source.raise(Level::Stop);
+        let command = shell("echo begun");
+        let finished = runner.run(&command, &cancellation, &mut |_, _| {}).await.expect("no start");
+        assert_eq!(finished.exit, Exit::Cancelled);
+        assert!(finished.stdout.head.is_empty());
+    });
+}
+
+#[test]
+fn a_run_that_nobody_waits_for_leaves_nothing() {
+    alone("cancellation::a_run_that_nobody_waits_for_leaves_nothing", async |runner| {
+        let begun = tokio::sync::Notify::new();
+        let pid = RefCell::new(String::new());
+        let mut on_line = |_, line: &str| {
+            pid.replace(line.to_owned());
+            begun.notify_one();
+        };
+        let command = shell("trap '' TERM; setsid sleep 999 & echo $!; wait");
+        let never = ccm_host::Cancellation::never();
+        tokio::select! {
+            _ = runner.run(&command, &never, &mut on_line) => unreachable!("it sleeps"),
+            () = begun.notified() => {}
+        }
+        let pid = pid.borrow().clone();
+        wait_until("it is dead", || {
+            let row = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+            row.map_or(true, |row| row.contains(") Z "))
+        });
+        // What could not be reaped yet, the next command reaps.
+        assert!(run(runner, &shell("true")).await.left_running.is_empty());
+    });
+}
+
+#[test]
+fn commands_of_one_process_take_turns() {
+    alone("cancellation::commands_of_one_process_take_turns", async |runner| {
+        let place = tempfile::tempdir().expect("a directory");
+        let held = place.path().join("held").display().to_string();
+        let command = shell(&format!("mkdir {held} && sleep 0.1 && rmdir {held}"));
+        let (one, two) = tokio::join!(run(runner, &command), run(runner, &command));
+        assert_eq!((one.exit, two.exit), (Exit::Code(0), Exit::Code(0)));
+    });
+}

@@ -1,0 +1,92 @@
+//! What a command gets from ccm, and what it does not.
+
+use ccm_host::{Command, prepare_process};
+
+use crate::{alone, alone_after, run, shell, text};
+
+#[test]
+fn the_environment_is_what_was_given() {
+    alone("inheritance::the_environment_is_what_was_given", async |runner| {
+        let environment = [("B", "2"), ("A", "x=y z\nw"), ("EMPTY", "")];
+        let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let env = Command { program: "/usr/bin/env".into(), args: Vec::new(), environment, ..shell("") };
+        assert_eq!(text(&run(runner, &env).await.stdout), "B=2\nA=x=y z\nw\nEMPTY=\n");
+    });
+}
+
+#[test]
+fn arguments_and_directory_are_what_was_given() {
+    alone("inheritance::arguments_and_directory_are_what_was_given", async |runner| {
+        let place = tempfile::tempdir().expect("a directory");
+        let place = place.path().canonicalize().expect("a directory");
+        let mut command = shell("pwd -P; echo \"$0\"; for word; do echo \"[$word]\"; done");
+        command.args.extend(["zero", "a b", "", "$HOME", "*"].map(Into::into));
+        command.cwd.clone_from(&place);
+        let expected = format!("{}\nzero\n[a b]\n[]\n[$HOME]\n[*]\n", place.display());
+        assert_eq!(text(&run(runner, &command).await.stdout), expected);
+    });
+}
+
+#[test]
+fn only_three_files_are_open() {
+    let inherited = "exec 7</dev/null 9>/dev/null";
+    alone_after(inherited, "inheritance::only_three_files_are_open", async |runner| {
+        prepare_process().expect("a process of our own");
+        let _ours = std::fs::File::open("/dev/null").expect("a file");
+        for stdin in [None, Some("text".to_owned())] {
+            // The fourth is the directory itself, being read.
+            let command = Command { stdin, ..shell("exec ls /proc/self/fd") };
+            assert_eq!(text(&run(runner, &command).await.stdout), "0\n1\n2\n3\n");
+        }
+    });
+}
+
+#[test]
+fn no_signal_is_ignored_or_blocked() {
+    let ignored = "trap '' HUP INT QUIT USR1 TERM";
+    alone_after(ignored, "inheritance::no_signal_is_ignored_or_blocked", async |runner| {
+        let blocked = nix::sys::signal::SigSet::all();
+        blocked.thread_block().expect("to block signals");
+        let finished = run(runner, &shell("exec sed -n '/^SigBlk/p; /^SigIgn/p' /proc/self/status")).await;
+        let none = "0000000000000000";
+        assert_eq!(text(&finished.stdout), format!("SigBlk:\t{none}\nSigIgn:\t{none}\n"));
+    });
+}
+
+#[test]
+fn the_session_is_its_own() {
+    alone("inheritance::the_session_is_its_own", async |runner| {
+        let finished = run(runner, &shell("exec cat /proc/self/stat")).await;
+        let row = text(&finished.stdout);
+        let (head, tail) = row.rsplit_once(") ").expect("a row");
+        let pid = head.split(' ').next().expect("a number");
+        let fields: Vec<&str> = tail.split(' ').collect();
+        // State, parent, group, session, terminal.
+        assert_eq!(fields[2..5], [pid, pid, "0"], "{row}");
+    });
+}
+
+#[test]
+fn closed_standard_streams_of_ours_do_no_harm() {
+    alone("inheritance::closed_standard_streams_of_ours_do_no_harm", async |runner| {
+        let saved = nix::unistd::dup(std::io::stdout()).expect("a copy");
+        let mut output = Vec::new();
+        for closed in 1..8 {
+            for descriptor in (0..3).filter(|descriptor| closed & (1 << descriptor) != 0) {
+                nix::unistd::close(descriptor).expect("to close a standard stream");
+            }
+            for stdin in [None, Some("in".to_owned())] {
+                let command = Command { stdin, ..shell("cat; echo out; echo err >&2; ls /proc/self/fd") };
+                let finished = run(runner, &command).await;
+                output.push((text(&finished.stdout), text(&finished.stderr)));
+            }
+            nix::unistd::dup2_stdin(&saved).expect("to open it again");
+            nix::unistd::dup2_stdout(&saved).expect("to open it again");
+            nix::unistd::dup2_stderr(&saved).expect("to open it again");
+        }
+        for pair in output.chunks(2) {
+            let expected = |begin: &str| (format!("{begin}out\n0\n1\n2\n3\n"), "err\n".to_owned());
+            assert_eq!(pair, [expected(""), expected("in")]);
+        }
+    });
+}

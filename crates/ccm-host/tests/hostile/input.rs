@@ -1,0 +1,62 @@
+//! Commands and what they read.
+
+use std::time::Duration;
+
+use ccm_host::{Command, Exit};
+
+use crate::{alone, run, shell, text, timed_run};
+
+const MIB: usize = 1024 * 1024;
+
+fn given(stdin: impl Into<String>, text: &str) -> Command {
+    Command { stdin: Some(stdin.into()), ..shell(text) }
+}
+
+#[test]
+fn without_text_there_is_nothing_to_read() {
+    alone("input::without_text_there_is_nothing_to_read", async |runner| {
+        let finished = run(runner, &shell("cat; readlink /proc/self/fd/0")).await;
+        assert_eq!(text(&finished.stdout), "/dev/null\n");
+    });
+}
+
+#[test]
+fn the_text_arrives() {
+    alone("input::the_text_arrives", async |runner| {
+        assert_eq!(text(&run(runner, &given("ä\nno end", "cat")).await.stdout), "ä\nno end");
+        assert_eq!(text(&run(runner, &given("", "cat; echo end")).await.stdout), "end\n");
+        let large = "x".repeat(10 * MIB);
+        assert_eq!(text(&run(runner, &given(large, "wc -c")).await.stdout), "10485760\n");
+    });
+}
+
+#[test]
+fn text_and_output_do_not_block_each_other() {
+    alone("input::text_and_output_do_not_block_each_other", async |runner| {
+        let finished = run(runner, &given("x".repeat(4 * MIB), "tee /dev/stderr")).await;
+        let kept = (MIB + 64 * 1024) as u64;
+        assert_eq!(finished.stdout.dropped, (4 * MIB) as u64 - kept);
+        assert_eq!(finished.stderr.dropped, (4 * MIB) as u64 - kept);
+    });
+}
+
+#[test]
+fn text_need_not_be_read() {
+    alone("input::text_need_not_be_read", async |runner| {
+        for unread in ["true", "exec <&-; sleep 0.1", "head -c 10 >/dev/null; sleep 0.1"] {
+            let (finished, took) = timed_run(runner, &given("x".repeat(10 * MIB), unread)).await;
+            assert_eq!(finished.exit, Exit::Code(0), "{unread}");
+            assert!(took < Duration::from_secs(1), "{unread}: {took:?}");
+        }
+    });
+}
+
+#[test]
+fn nobody_can_be_asked_at_a_terminal() {
+    alone("input::nobody_can_be_asked_at_a_terminal", async |runner| {
+        let finished =
+            run(runner, &shell("if (: </dev/tty) 2>/dev/null; then echo asked; else echo alone; fi; tty"))
+                .await;
+        assert_eq!(text(&finished.stdout), "alone\nnot a tty\n");
+    });
+}

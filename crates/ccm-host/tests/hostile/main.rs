@@ -1,0 +1,113 @@
+//! The runner against real processes that do not want to be run well.
+//!
+//! Every test runs alone in a process of its own, because what is tested (who adopts whom, which children
+//! there are, inherited signals and files) belongs to a process as a whole.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at the machine themselves"
+)]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod cancellation;
+mod deadline;
+mod inheritance;
+mod input;
+mod output;
+mod preparation;
+mod signals;
+mod start;
+mod survivors;
+mod unprivileged;
+
+use std::time::{Duration, Instant};
+
+use ccm_host::{Cancellation, Captured, Command, Exit, Finished, Runner as _, SystemRunner};
+use ccm_testkit::{isolated_after, wait_until};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::waitpid;
+use nix::unistd::Pid;
+
+/// Runs the body of the test of that name alone in a process, with a runner.
+fn alone(test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
+    alone_after("", test, body);
+}
+
+/// The same after a few shell commands that prepare what the process inherits.
+fn alone_after(preparation: &str, test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
+    isolated_after(preparation, test, || {
+        let runner = SystemRunner::new().expect("a runner");
+        block_on(body(&runner));
+    });
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(future)
+}
+
+/// A command of the shell, without a deadline.
+fn shell(text: &str) -> Command {
+    Command {
+        program: "/bin/sh".into(),
+        args: vec!["-c".into(), text.into()],
+        cwd: "/".into(),
+        environment: vec![("PATH".to_owned(), "/usr/sbin:/usr/bin:/sbin:/bin".to_owned())],
+        stdin: None,
+        timeout: None,
+    }
+}
+
+/// The same with a deadline.
+fn shell_within(milliseconds: u64, text: &str) -> Command {
+    Command { timeout: Some(Duration::from_millis(milliseconds)), ..shell(text) }
+}
+
+/// The end at that deadline.
+fn timed_out(milliseconds: u64) -> Exit {
+    Exit::TimedOut { after: Duration::from_millis(milliseconds) }
+}
+
+async fn run(runner: &SystemRunner, command: &Command) -> Finished {
+    let started = runner.run(command, &Cancellation::never(), &mut |_, _| {}).await;
+    started.expect("a command that starts")
+}
+
+/// The same, with the lines that were handed on.
+async fn run_with_lines(runner: &SystemRunner, command: &Command) -> (Finished, Vec<String>) {
+    let mut lines = Vec::new();
+    let never = Cancellation::never();
+    let mut keep = |_, line: &str| lines.push(line.to_owned());
+    let finished = runner.run(command, &never, &mut keep).await.expect("a command that starts");
+    (finished, lines)
+}
+
+/// Runs a command and measures how long that took in all.
+async fn timed_run(runner: &SystemRunner, command: &Command) -> (Finished, Duration) {
+    let started = Instant::now();
+    let finished = run(runner, command).await;
+    (finished, started.elapsed())
+}
+
+fn text(captured: &Captured) -> String {
+    assert!(!captured.truncated());
+    String::from_utf8_lossy(&captured.head).into_owned()
+}
+
+fn names(finished: &Finished) -> Vec<&str> {
+    finished.left_running.iter().map(|process| process.name.as_str()).collect()
+}
+
+/// Ends what a command left on purpose, and reaps it.
+fn end(processes: &[ccm_host::Process]) {
+    for process in processes {
+        let pid = Pid::from_raw(process.pid);
+        kill(pid, Signal::SIGKILL).expect("a process that is left");
+        // It becomes our child when its parent, killed before or after it, is gone.
+        wait_until("what was left has ended", || waitpid(pid, None).is_ok());
+    }
+}
+
+fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}

@@ -1,0 +1,101 @@
+//! Commands and what they print.
+
+use ccm_host::Exit;
+
+use crate::{alone, run, run_with_lines, shell, text};
+
+const MIB: usize = 1024 * 1024;
+
+/// The most memory that this process has ever used.
+fn peak_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("our own status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak");
+    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
+}
+
+#[test]
+fn a_flood_does_not_fill_memory() {
+    alone("output::a_flood_does_not_fill_memory", async |runner| {
+        run(runner, &shell("true")).await;
+        let before = peak_memory();
+        let flood =
+            "head -c 1073741824 /dev/zero & head -c 209715200 /dev/zero | tr '\\0' '\\n' >&2; wait; echo end";
+        let (finished, lines) = run_with_lines(runner, &shell(flood)).await;
+        assert_eq!(finished.exit, Exit::Code(0));
+        for (captured, printed) in [(&finished.stdout, 1024 * MIB + 4), (&finished.stderr, 200 * MIB)] {
+            assert_eq!((captured.head.len(), captured.tail.len()), (MIB, 64 * 1024));
+            assert_eq!(captured.dropped, (printed - MIB - 64 * 1024) as u64);
+        }
+        assert!(finished.stdout.tail.ends_with(b"\0end\n"));
+        // As lines: sixteen long parts, and a mebibyte of empty ones.
+        assert_eq!(lines.len(), 16 + MIB);
+        // The lines that this test keeps weigh 24 bytes each; that is 64 MiB while their list grows.
+        let grown = peak_memory() - before;
+        assert!(grown < 96 * MIB, "{grown}");
+    });
+}
+
+#[test]
+fn a_flood_without_a_listener_takes_a_few_mebibytes() {
+    alone("output::a_flood_without_a_listener_takes_a_few_mebibytes", async |runner| {
+        run(runner, &shell("true")).await;
+        let before = peak_memory();
+        let finished = run(runner, &shell("yes | head -c 1073741824")).await;
+        assert_eq!(finished.stdout.dropped, (1024 * MIB - MIB - 64 * 1024) as u64);
+        let grown = peak_memory() - before;
+        assert!(grown < 8 * MIB, "{grown}");
+    });
+}
+
+#[test]
+fn an_endless_line_is_survived() {
+    alone("output::an_endless_line_is_survived", async |runner| {
+        let endless = "head -c 5242880 /dev/zero | tr '\\0' x; echo; echo end";
+        let (finished, lines) = run_with_lines(runner, &shell(endless)).await;
+        assert!(finished.stdout.tail.ends_with(b"x\nend\n"));
+        assert!(lines.iter().all(|line| line.len() <= 64 * 1024));
+        assert_eq!(lines.iter().map(String::len).sum::<usize>(), MIB);
+    });
+}
+
+#[test]
+fn any_bytes_are_survived() {
+    alone("output::any_bytes_are_survived", async |runner| {
+        let (finished, lines) =
+            run_with_lines(runner, &shell(r"printf 'a\377b\303\244\000\r\nrest\342\202'")).await;
+        assert_eq!(finished.stdout.head, b"a\xffb\xc3\xa4\0\r\nrest\xe2\x82");
+        assert_eq!(lines, ["a\u{fffd}bä\0", "rest\u{fffd}"]);
+    });
+}
+
+#[test]
+fn characters_that_come_byte_by_byte_are_whole() {
+    alone("output::characters_that_come_byte_by_byte_are_whole", async |runner| {
+        let slowly = r"for byte in 342 202 254 012; do printf \\$byte; sleep 0.02; done";
+        assert_eq!(run_with_lines(runner, &shell(slowly)).await.1, ["€"]);
+    });
+}
+
+#[test]
+fn both_streams_are_kept_apart() {
+    alone("output::both_streams_are_kept_apart", async |runner| {
+        let finished = run(runner, &shell("echo out; echo err >&2; printf 'no end'")).await;
+        assert_eq!(
+            (text(&finished.stdout), text(&finished.stderr)),
+            ("out\nno end".to_owned(), "err\n".to_owned())
+        );
+    });
+}
+
+#[test]
+fn a_closed_stream_is_not_the_end() {
+    alone("output::a_closed_stream_is_not_the_end", async |runner| {
+        let closing = "echo early; exec >&-; sleep 0.1; echo late >&2; exec 2>&-; sleep 0.1; exit 4";
+        let finished = run(runner, &shell(closing)).await;
+        assert_eq!(finished.exit, Exit::Code(4));
+        assert_eq!(
+            (text(&finished.stdout), text(&finished.stderr)),
+            ("early\n".to_owned(), "late\n".to_owned())
+        );
+    });
+}

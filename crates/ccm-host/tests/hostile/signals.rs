@@ -1,0 +1,65 @@
+//! The signals that ask ccm to end.
+
+use std::cell::Cell;
+
+use ccm_host::signals::{Signal, Signals};
+use ccm_host::{CancellationSource, Level};
+use ccm_testkit::isolated_after;
+use nix::sys::signal::{Signal as Number, raise};
+
+use crate::block_on;
+
+/// Whoever runs the tests may ignore some of them: a shell does for its background jobs.
+const AT_DEFAULT: &str = r#"exec env --default-signal=INT,TERM,HUP "$0" "$@""#;
+const WITHOUT_HUP: &str = r#"exec env --default-signal=INT,TERM --ignore-signal=HUP "$0" "$@""#;
+
+#[test]
+fn the_first_stops_and_the_second_kills() {
+    isolated_after(AT_DEFAULT, "signals::the_first_stops_and_the_second_kills", || {
+        block_on(async {
+            let mut signals = Signals::listen().expect("to listen");
+            let (source, cancellation) = CancellationSource::new();
+            let first = Cell::new(None);
+            let levels = async {
+                assert_eq!(cancellation.level(), Level::Go);
+                raise(Number::SIGTERM).expect("to raise");
+                cancellation.reached(Level::Stop).await;
+                assert_eq!(cancellation.level(), Level::Stop);
+                raise(Number::SIGINT).expect("to raise");
+                cancellation.reached(Level::Kill).await;
+            };
+            tokio::select! {
+                never = signals.forward(&source, &first) => match never {},
+                () = levels => {}
+            }
+            assert_eq!(first.get(), Some(Signal { name: "SIGTERM", number: 15 }));
+        });
+    });
+}
+
+#[test]
+fn each_is_named() {
+    isolated_after(AT_DEFAULT, "signals::each_is_named", || {
+        block_on(async {
+            let mut signals = Signals::listen().expect("to listen");
+            for (number, name) in
+                [(Number::SIGHUP, "SIGHUP"), (Number::SIGINT, "SIGINT"), (Number::SIGTERM, "SIGTERM")]
+            {
+                raise(number).expect("to raise");
+                assert_eq!(signals.next().await, Signal { name, number: number as i32 });
+            }
+        });
+    });
+}
+
+#[test]
+fn one_that_was_ignored_stays_ignored() {
+    isolated_after(WITHOUT_HUP, "signals::one_that_was_ignored_stays_ignored", || {
+        block_on(async {
+            let mut signals = Signals::listen().expect("to listen");
+            raise(Number::SIGHUP).expect("to raise");
+            raise(Number::SIGINT).expect("to raise");
+            assert_eq!(signals.next().await.name, "SIGINT");
+        });
+    });
+}

@@ -1,0 +1,138 @@
+//! Commands that end by themselves and leave something running.
+
+use std::process::{Command as Other, Stdio};
+use std::time::Duration;
+
+use ccm_host::Exit;
+use ccm_testkit::wait_until;
+
+use crate::{alone, end, names, run, shell, shell_within, text, timed_run};
+
+const PROMPT: Duration = Duration::from_secs(1);
+
+#[test]
+fn what_holds_the_pipes_is_not_waited_for() {
+    alone("survivors::what_holds_the_pipes_is_not_waited_for", async |runner| {
+        let (finished, took) = timed_run(runner, &shell("sleep 60 & echo ok")).await;
+        assert_eq!(finished.exit, Exit::Code(0));
+        assert_eq!(text(&finished.stdout), "ok\n");
+        assert_eq!(names(&finished), ["sleep"]);
+        assert!(took < PROMPT, "{took:?}");
+        end(&finished.left_running);
+    });
+}
+
+#[test]
+fn what_never_stops_printing_is_not_waited_for() {
+    alone("survivors::what_never_stops_printing_is_not_waited_for", async |runner| {
+        let (finished, took) =
+            timed_run(runner, &shell("(while echo more; do sleep 0.02; done) & echo ok")).await;
+        assert_eq!(finished.exit, Exit::Code(0));
+        assert!(took < PROMPT, "{took:?}");
+        // It ends by itself at its next word, because nobody reads any more.
+        for process in &finished.left_running {
+            let pid = nix::unistd::Pid::from_raw(process.pid);
+            let _its_sleep_may_have_ended = nix::sys::wait::waitpid(pid, None);
+        }
+        wait_until("nothing is left", || {
+            nix::sys::wait::waitpid(None, None) == Err(nix::errno::Errno::ECHILD)
+        });
+    });
+}
+
+#[test]
+fn a_daemon_is_named_once() {
+    alone("survivors::a_daemon_is_named_once", async |runner| {
+        let daemon = "(setsid sleep 61 >/dev/null 2>&1 </dev/null &)";
+        let (first, took) = timed_run(runner, &shell(daemon)).await;
+        assert_eq!(names(&first), ["sleep"]);
+        assert!(took < PROMPT, "{took:?}");
+        let second = run(runner, &shell(daemon)).await;
+        assert_eq!(names(&second), ["sleep"]);
+        assert_ne!(first.left_running, second.left_running);
+        assert!(run(runner, &shell("true")).await.left_running.is_empty());
+        end(&first.left_running);
+        end(&second.left_running);
+    });
+}
+
+#[test]
+fn a_tree_below_a_daemon_is_named() {
+    alone("survivors::a_tree_below_a_daemon_is_named", async |runner| {
+        let finished = run(runner, &shell("sh -c 'sleep 62; true' >/dev/null 2>&1 &")).await;
+        assert_eq!(names(&finished), ["sh", "sleep"]);
+        end(&finished.left_running);
+    });
+}
+
+#[test]
+fn what_is_just_ending_is_not_named() {
+    alone("survivors::what_is_just_ending_is_not_named", async |runner| {
+        let finished = run(runner, &shell("sleep 0.09 >/dev/null 2>&1 &")).await;
+        assert!(finished.left_running.is_empty(), "{finished:?}");
+    });
+}
+
+#[test]
+fn orphans_that_ended_meanwhile_are_reaped() {
+    alone("survivors::orphans_that_ended_meanwhile_are_reaped", async |runner| {
+        let finished =
+            run(runner, &shell("i=0; while [ $i -lt 20 ]; do (true &); i=$((i+1)); done; sleep 0.1")).await;
+        assert_eq!(finished.exit, Exit::Code(0));
+        assert!(finished.left_running.is_empty(), "{finished:?}");
+    });
+}
+
+#[test]
+fn orphans_do_not_pile_up_while_a_command_runs() {
+    alone("survivors::orphans_do_not_pile_up_while_a_command_runs", async |runner| {
+        let orphans = "i=0; while [ $i -lt 20 ]; do (true &); i=$((i+1)); done; sleep 0.1";
+        let count = "grep -s \") Z $PPID \" /proc/[0-9]*/stat | wc -l";
+        let command = format!("{orphans}; {count}; while [ $({count}) != 0 ]; do sleep 0.1; done");
+        let finished = run(runner, &shell_within(10_000, &command)).await;
+        assert_eq!(finished.exit, Exit::Code(0));
+        // They were there, so that there was something to do.
+        assert_ne!(text(&finished.stdout), "0\n");
+    });
+}
+
+#[test]
+fn one_that_ended_between_two_commands_is_reaped() {
+    alone("survivors::one_that_ended_between_two_commands_is_reaped", async |runner| {
+        let finished = run(runner, &shell("setsid sleep 63 >/dev/null 2>&1 &")).await;
+        let daemon = &finished.left_running[0];
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon.pid), nix::sys::signal::SIGKILL)
+            .expect("a daemon");
+        let row = format!("/proc/{}/stat", daemon.pid);
+        wait_until("it has ended", || std::fs::read_to_string(&row).is_ok_and(|row| row.contains(") Z ")));
+        run(runner, &shell("true")).await;
+        assert!(!std::path::Path::new(&row).exists());
+    });
+}
+
+#[test]
+fn other_children_of_the_program_are_let_be() {
+    alone("survivors::other_children_of_the_program_are_let_be", async |runner| {
+        let mut running = Other::new("sleep").arg("64").stdout(Stdio::null()).spawn().expect("a child");
+        let mut ended = Other::new("sh").args(["-c", "exit 7"]).spawn().expect("a child");
+        let row = format!("/proc/{}/stat", ended.id());
+        wait_until("it has ended", || std::fs::read_to_string(&row).is_ok_and(|row| row.contains(") Z ")));
+
+        let finished = run(runner, &shell("true")).await;
+        assert!(finished.left_running.is_empty(), "{finished:?}");
+        // Another one is started while a command runs to its deadline.
+        let mut late = None;
+        let mut start_late = |_, _: &str| late = Other::new("sleep").arg("65").spawn().ok();
+        let command = shell_within(200, "echo begun; trap '' TERM; while :; do sleep 1; done");
+        let never = ccm_host::Cancellation::never();
+        ccm_host::Runner::run(runner, &command, &never, &mut start_late).await.expect("a start");
+
+        assert_eq!(ended.wait().expect("our own child").code(), Some(7));
+        let mut late = late.expect("a child");
+        for child in [&mut running, &mut late] {
+            assert_eq!(child.try_wait().expect("our own child"), None);
+            child.kill().expect("our own child");
+            child.wait().expect("our own child");
+        }
+    });
+}

@@ -1,0 +1,64 @@
+//! What differs when ccm is not root. Needs root to step down from; does nothing otherwise.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use ccm_host::{Cancellation, Command, Runner as _, StartError, SystemRunner};
+use ccm_testkit::isolated_after;
+use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
+
+use crate::{block_on, is_root, run, shell, text};
+
+/// A number that is nobody's.
+const STRANGER: u32 = 54_321;
+
+fn as_stranger(test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
+    isolated_after("", test, || {
+        if !is_root() {
+            return;
+        }
+        setgroups(&[]).expect("no groups");
+        setgid(Gid::from_raw(STRANGER)).expect("another group");
+        setuid(Uid::from_raw(STRANGER)).expect("another user");
+        let runner = SystemRunner::new().expect("a runner");
+        block_on(body(&runner));
+    });
+}
+
+#[test]
+fn a_user_without_an_entry_has_an_environment() {
+    as_stranger("unprivileged::a_user_without_an_entry_has_an_environment", async |runner| {
+        let command = Command {
+            environment: runner.base_environment(),
+            ..shell("echo $HOME $USER $LOGNAME $SHELL; id -u")
+        };
+        assert_eq!(text(&run(runner, &command).await.stdout), "/ 54321 54321 /bin/sh\n54321\n");
+    });
+}
+
+#[test]
+fn what_others_may_use_is_not_ours() {
+    let place = tempfile::tempdir().expect("a directory");
+    let locked = place.path().join("locked");
+    fs::create_dir(&locked).expect("a directory");
+    fs::write(locked.join("tool"), "#!/bin/sh\n").expect("a file");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
+    let private = place.path().join("private");
+    fs::write(&private, "#!/bin/sh\n").expect("a file");
+    for path in [&locked, &private] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).expect("a mode");
+    }
+    as_stranger("unprivileged::what_others_may_use_is_not_ours", async |runner| {
+        let never = Cancellation::never();
+        let command = Command { cwd: locked.clone(), ..shell("true") };
+        let error = runner.run(&command, &never, &mut |_, _| {}).await.expect_err("a locked directory");
+        assert!(matches!(error, StartError::WorkingDirectory { .. }), "{error}");
+
+        let found = runner.find("private", place.path().to_str().expect("a path"), place.path());
+        assert!(matches!(found, Err(StartError::NotFound { .. })), "{found:?}");
+        let found = runner.find("./private", "", place.path());
+        assert!(matches!(found, Err(StartError::NotExecutable { .. })), "{found:?}");
+        let found = runner.find("locked/tool", "", place.path());
+        assert!(matches!(found, Err(StartError::Spawn { .. })), "{found:?}");
+    });
+}

@@ -1,0 +1,180 @@
+//! Running the binary `ccm` as a user does.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use crate::Scratch;
+
+/// A call of `ccm`: in a directory of the test's own, with an empty environment.
+#[derive(Debug)]
+pub struct Ccm {
+    binary: PathBuf,
+    directory: PathBuf,
+    args: Vec<OsString>,
+    environment: Vec<(String, String)>,
+    input: Option<Vec<u8>>,
+    stdout: Option<Stdio>,
+}
+
+/// What a call of `ccm` came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Called {
+    /// Its exit code; 128 and the number of the signal that ended it.
+    pub code: i32,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said beside that.
+    pub stderr: String,
+}
+
+impl Ccm {
+    /// Prepares a call. `binary` is `env!("CARGO_BIN_EXE_ccm")`; the variable `CCM_TEST_BINARY` replaces it
+    /// where tests run away from where they were built.
+    pub fn new(binary: &str, scratch: &Scratch) -> Self {
+        let binary = std::env::var_os("CCM_TEST_BINARY").map_or_else(|| PathBuf::from(binary), PathBuf::from);
+        Self {
+            binary,
+            directory: scratch.path().to_owned(),
+            args: Vec::new(),
+            environment: Vec::new(),
+            input: None,
+            stdout: None,
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args(mut self, args: &[&str]) -> Self {
+        self.args.extend(args.iter().map(OsString::from));
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Gives it something to read.
+    #[must_use]
+    pub fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(input.into());
+        self
+    }
+
+    /// Sends its standard output elsewhere.
+    #[must_use]
+    pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
+        self.stdout = Some(stdout.into());
+        self
+    }
+
+    /// Starts it and does not wait.
+    pub fn start(self) -> Running {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(&self.args)
+            .current_dir(&self.directory)
+            .env_clear()
+            .envs(self.environment)
+            .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(self.stdout.unwrap_or_else(Stdio::piped))
+            .stderr(Stdio::piped());
+        let child = command.spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("{}: {error}", self.binary.display()));
+        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), self.input) {
+            // It may refuse to read all of it, which is for the test to judge.
+            let _ = stdin.write_all(&input);
+        }
+        Running { child, directory: self.directory }
+    }
+
+    /// Runs it to its end.
+    pub fn run(self) -> Called {
+        self.start().finish()
+    }
+}
+
+/// A call of `ccm` that has not ended yet.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    directory: PathBuf,
+}
+
+impl Running {
+    /// Its process number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal by name, such as `INT`.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("/bin/sh").args(["-c", &format!("kill -{name} {}", self.pid())]).status();
+        assert!(status.is_ok_and(|status| status.success()), "could not send {name}");
+    }
+
+    /// Waits for its end.
+    pub fn finish(self) -> Called {
+        let directory = self.directory;
+        let output =
+            self.child.wait_with_output().unwrap_or_else(|error| panic!("can't wait for ccm: {error}"));
+        let text =
+            |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&*directory.to_string_lossy(), "[dir]");
+        Called { code: code(output.status), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+}
+
+fn code(status: ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
+}
+
+impl Called {
+    /// All of it as one text for a snapshot, with what differs from run to run taken out: times, process
+    /// numbers, the test's directory.
+    pub fn shown(&self) -> String {
+        let section = |name: &str, text: &str| match text {
+            "" => String::new(),
+            text => format!("--- {name}\n{}\n", steady(text).trim_end()),
+        };
+        format!(
+            "exit code {}\n{}{}",
+            self.code,
+            section("stdout", &self.stdout),
+            section("stderr", &self.stderr)
+        )
+    }
+}
+
+/// Replaces times and process numbers.
+fn steady(text: &str) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let line =
+            replace_after(line, "runtime=", |character| !character.is_whitespace() && character != ':');
+        let line = replace_after(&line, "resources in ", |character| character != ':');
+        let line = replace_after(&line, "resource in ", |character| character != ':');
+        lines.push(replace_after(&line, "left running: ", |character| character.is_ascii_digit()));
+    }
+    lines.join("\n")
+}
+
+/// Replaces what follows a word by dots, as far as it goes.
+fn replace_after(line: &str, word: &str, goes_on: impl Fn(char) -> bool) -> String {
+    match line.split_once(word) {
+        Some((before, behind)) => format!("{before}{word}…{}", behind.trim_start_matches(goes_on)),
+        None => line.to_owned(),
+    }
+}
+
+/// A file or directory of this repository, wherever the tests run: `CCM_TEST_ROOT` names its copy.
+pub fn repository(name: &str) -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = std::env::var_os("CCM_TEST_ROOT").map_or(here, PathBuf::from);
+    let path = root.join(name);
+    path.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

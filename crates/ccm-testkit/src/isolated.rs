@@ -1,0 +1,211 @@
+//! Running a test alone in a process of its own.
+//!
+//! What a process is as a whole (the one that adopts orphans, its signals, its umask, its user) can't be
+//! tested beside other tests, which run in threads of one process.
+
+use std::collections::{HashMap, HashSet};
+use std::env;
+use std::fs::{read_dir, read_to_string};
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Set to the test's name in the process that runs its body.
+const MARKER: &str = "CCM_TESTKIT_ISOLATED";
+/// How long a body may run.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How long the output may stay open after the end of the process that ran the body.
+const OUTPUT_LIMIT: Duration = Duration::from_secs(5);
+
+/// Runs the body of a test alone in a process of its own.
+///
+/// `test` is the test's name as the test binary lists it. The test fails if the body panics, runs for more
+/// than a minute, or leaves a child behind.
+///
+/// # Panics
+///
+/// This is how the test fails.
+pub fn isolated(test: &str, body: impl FnOnce()) {
+    isolated_after("", test, body);
+}
+
+/// The same after a few shell commands, which prepare what the process inherits: `umask 077`, `trap '' HUP`.
+///
+/// # Panics
+///
+/// This is how the test fails.
+pub fn isolated_after(preparation: &str, test: &str, body: impl FnOnce()) {
+    if env::var_os(MARKER).is_some_and(|marker| marker == test) {
+        run_body(test, body);
+        return;
+    }
+    let (status, output) = run_again(preparation, test);
+    let failure = match status {
+        None => format!("was killed after {LIMIT:?}"),
+        Some(status) if !status.success() => match status.signal() {
+            Some(signal) => format!("was ended by signal {signal}"),
+            None => "failed".to_owned(),
+        },
+        Some(_) if !output.contains(&finished(test)) => "did not run: is that its name?".to_owned(),
+        Some(_) => return,
+    };
+    panic!("`{test}`, alone in its process, {failure}\n--- its output\n{output}\n---");
+}
+
+/// Runs the body and checks that it left no child; kills what it left.
+fn run_body(test: &str, body: impl FnOnce()) {
+    let result = catch_unwind(AssertUnwindSafe(body));
+    let children = children();
+    for (pid, _) in &children {
+        kill_with_descendants(*pid);
+    }
+    if let Err(panic) = result {
+        resume_unwind(panic);
+    }
+    assert!(children.is_empty(), "the test left children behind: {children:?}");
+    println_finished(test);
+}
+
+fn finished(test: &str) -> String {
+    format!("isolated body of {test} finished")
+}
+
+#[expect(clippy::print_stdout, reason = "this is how the one process tells the other")]
+fn println_finished(test: &str) {
+    println!("{}", finished(test));
+}
+
+/// Runs this test binary again with that one test. No status: it had to be killed.
+fn run_again(preparation: &str, test: &str) -> (Option<ExitStatus>, String) {
+    let binary =
+        env::current_exe().unwrap_or_else(|error| panic!("this test binary can't be found: {error}"));
+    let (mut reader, writer) = std::io::pipe().unwrap_or_else(|error| panic!("no pipe: {error}"));
+    let stderr = writer.try_clone().unwrap_or_else(|error| panic!("no pipe: {error}"));
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", &format!("{preparation}\nexec \"$0\" \"$@\"")])
+        .arg(binary)
+        .args(["--exact", test, "--nocapture", "--include-ignored", "--test-threads=1"])
+        .env(MARKER, test)
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(stderr);
+    let mut child =
+        command.spawn().unwrap_or_else(|error| panic!("the test binary can't be run again: {error}"));
+    // It holds the writing ends of the pipe, whose end would never be seen.
+    drop(command);
+    let pid = child.id();
+
+    let (tell_output, output) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error is worth showing.
+        let _end = reader.read_to_end(&mut bytes);
+        tell_output.send(String::from_utf8_lossy(&bytes).into_owned())
+    });
+    let (tell_status, status) = mpsc::channel();
+    thread::spawn(move || tell_status.send(child.wait()));
+
+    let status = match status.recv_timeout(LIMIT) {
+        Ok(Ok(status)) => Some(status),
+        Ok(Err(error)) => panic!("the test process was lost: {error}"),
+        Err(_) => {
+            kill_with_descendants(pid);
+            None
+        }
+    };
+    let output = output.recv_timeout(OUTPUT_LIMIT);
+    (status, output.unwrap_or_else(|_| "(something it left holds its output open)".to_owned()))
+}
+
+/// Kills a process and everything below it.
+fn kill_with_descendants(pid: u32) {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (child, parent, _) in processes() {
+        children.entry(parent).or_default().push(child);
+    }
+    let mut doomed = vec![pid];
+    let mut seen = HashSet::new();
+    while let Some(next) = doomed.pop() {
+        if seen.insert(next) {
+            doomed.extend(children.get(&next).into_iter().flatten());
+        }
+    }
+    let numbers = seen.iter().map(u32::to_string);
+    // The test fails anyway; what could not be killed does not make it fail better.
+    let _status = Command::new("kill").arg("-KILL").args(numbers).stderr(Stdio::null()).status();
+}
+
+/// The children of this process, also those that have ended and were not reaped.
+fn children() -> Vec<(u32, String)> {
+    let us = std::process::id();
+    let ours = processes().into_iter().filter(|(_, parent, _)| *parent == us);
+    ours.map(|(pid, _, name)| (pid, name)).collect()
+}
+
+/// Number, parent and name (with its state behind) of every process.
+fn processes() -> Vec<(u32, u32, String)> {
+    let entries = read_dir("/proc").into_iter().flatten().flatten();
+    let rows = entries.filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let row = read_to_string(entry.path().join("stat")).ok()?;
+        let (head, tail) = row.rsplit_once(") ")?;
+        let mut fields = tail.split(' ');
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        let (_, name) = head.split_once('(')?;
+        Some((pid, parent, format!("{name} {state}")))
+    });
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs the test that is called that, and tells how it failed.
+    fn failure(test: &str, body: fn()) -> String {
+        let result = catch_unwind(|| isolated(test, body));
+        let payload = result.expect_err("the test should have failed");
+        payload.downcast_ref::<String>().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_body_runs_alone_and_after_its_preparation() {
+        let test = "isolated::tests::a_body_runs_alone_and_after_its_preparation";
+        isolated_after("CCM_TESTKIT_PREPARED=yes; export CCM_TESTKIT_PREPARED", test, || {
+            assert_eq!(env::var("CCM_TESTKIT_PREPARED").as_deref(), Ok("yes"));
+        });
+        assert!(env::var_os(MARKER).is_some() || env::var_os("CCM_TESTKIT_PREPARED").is_none());
+    }
+
+    #[test]
+    fn a_failing_body_fails_with_its_output() {
+        if env::var_os(MARKER).is_some() {
+            isolated("isolated::tests::a_failing_body_fails_with_its_output", || panic!("so it goes"));
+        }
+        let failure = failure("isolated::tests::a_failing_body_fails_with_its_output", || {});
+        assert!(failure.contains("so it goes"), "{failure}");
+    }
+
+    #[test]
+    fn a_body_that_leaves_a_child_fails() {
+        let test = "isolated::tests::a_body_that_leaves_a_child_fails";
+        let leave = || drop(Command::new("true").spawn().expect("a child"));
+        if env::var_os(MARKER).is_some() {
+            isolated(test, leave);
+        }
+        let failure = failure(test, || {});
+        assert!(failure.contains("left children behind"), "{failure}");
+    }
+
+    #[test]
+    fn a_wrong_name_fails() {
+        let failure = failure("no::such::test", || {});
+        assert!(failure.contains("did not run"), "{failure}");
+    }
+}

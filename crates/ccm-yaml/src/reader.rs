@@ -1,0 +1,249 @@
+//! The parser's events, taken as steps of a tree.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use ccm_model::{Diagnostic, Node, ScalarStyle, SourceId, Span};
+use granit_parser::{Event, Marker, Options, Parser, ScanError, StructureStyle, Tag};
+
+use crate::syntax::{self, Mistake, Neighbour};
+use crate::tree::{Form, Opening, Step, Tree};
+use crate::{Limits, excerpt, extent, tags};
+
+/// Reads a text to its end or to the mistake that the parser can't pass.
+pub(crate) fn read(source: SourceId, text: &str, limits: Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    options.emit_unresolved_aliases = true;
+    options.flow_nesting_limit = limits.depth;
+    options.block_nesting_limit = limits.depth;
+
+    let mut parser = Parser::new_from_str_with_options(text, options);
+    let mut reader = Reader {
+        source,
+        text,
+        limits,
+        tree: Tree::new(text, limits),
+        documents: 0,
+        cursor: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
+        last_scalar: None,
+        suspect: None,
+    };
+    while let Some(next) = parser.next_event() {
+        let last = match next {
+            Ok((event, at)) => reader.event(event, &at).err(),
+            Err(error) => return reader.stumble(&error),
+        };
+        if last.is_some() || reader.tree.has_most_mistakes() {
+            return reader.tree.finish(last);
+        }
+    }
+    reader.tree.finish(None)
+}
+
+struct Reader<'t> {
+    source: SourceId,
+    text: &'t str,
+    limits: Limits,
+    tree: Tree<'t>,
+    documents: usize,
+    /// Behind what was read last.
+    cursor: usize,
+    /// The scalar that was read last, to explain a mistake right behind it.
+    last_scalar: Option<Neighbour>,
+    /// Where the last alias or tag stands that was refused.
+    suspect: Option<usize>,
+}
+
+impl<'t> Reader<'t> {
+    fn event(&mut self, event: Event<'t>, at: &granit_parser::Span) -> Result<(), Diagnostic> {
+        let range = offset(&at.start)..offset(&at.end);
+        match event {
+            Event::DocumentStart(explicit, _) => self.document(explicit, range),
+            Event::Scalar(text, style, anchor, tag) => {
+                let properties = anchor != 0 || tag.is_some();
+                let tag = self.tag(tag.as_deref(), at);
+                self.scalar(text, style, anchor, tag.as_ref(), properties, &range)
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                let tag = self.tag(tag.as_deref(), at);
+                self.collection(false, style, anchor, tag.as_ref(), &range)
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                let tag = self.tag(tag.as_deref(), at);
+                self.collection(true, style, anchor, tag.as_ref(), &range)
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let mut end = None;
+                if self.tree.form() == Some(Form::Brackets) {
+                    self.cursor = range.end;
+                    end = Some(self.span(&range).end);
+                }
+                self.tree.take(Step::Close { end }, 0)
+            }
+            Event::Alias(anchor) => {
+                self.cursor = range.end;
+                let written = self.span(&range);
+                self.tree.take(Step::Alias { anchor, written }, 0)
+            }
+            Event::UnresolvedAlias(_) => {
+                self.cursor = range.end;
+                let span = self.span(&range);
+                self.suspect = Some(range.start);
+                self.tree.report(syntax::unknown_alias(self.text, span, self.tree.open_bracket().is_some()));
+                // Something has to stand there, or keys and values would change places.
+                self.tree.take(Step::Scalar { text: Cow::Borrowed("*"), style: ScalarStyle::Quoted, span }, 0)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn document(&mut self, explicit: bool, range: Range<usize>) -> Result<(), Diagnostic> {
+        self.documents += 1;
+        if self.documents > 1 {
+            let end = range.end.max(range.start + excerpt::word_length(self.text, range.start));
+            let span = self.span(&(range.start..end));
+            return Err(Diagnostic::error(span, "a second document begins here")
+                .with_hint("a text may hold one document only: remove the `---`, or split the file"));
+        }
+        if explicit {
+            self.cursor = range.end;
+        }
+        Ok(())
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'t, str>,
+        written: granit_parser::ScalarStyle,
+        anchor: usize,
+        tag: Option<&tags::Written<'_>>,
+        properties: bool,
+        range: &Range<usize>,
+    ) -> Result<(), Diagnostic> {
+        use granit_parser::ScalarStyle as Written;
+        let is_missing = written == Written::Plain && range.is_empty();
+        // The parser calls a value that is missing `~`.
+        let text = if is_missing { Cow::Borrowed("") } else { text };
+        let (mut style, range) = match written {
+            Written::Plain if is_missing && !properties => (ScalarStyle::Plain, self.missing(range.start)),
+            Written::Plain => (ScalarStyle::Plain, range.clone()),
+            Written::SingleQuoted | Written::DoubleQuoted => (ScalarStyle::Quoted, range.clone()),
+            Written::Literal | Written::Folded => {
+                (ScalarStyle::Block, extent::block_scalar(self.text, self.cursor, range))
+            }
+        };
+        if let Some(tag) = tag {
+            match tag.style(&text, style) {
+                Ok(tagged) => style = tagged,
+                Err(mistake) => self.refuse_tag(tag, mistake),
+            }
+        }
+        let span = self.span(&range);
+        if self.tree.needs_key() && self.tree.form() == Some(Form::Block) {
+            self.refuse_tab_before(range.start);
+        }
+        self.last_scalar = Some(Neighbour { span, is_value: self.tree.needs_value() });
+        self.cursor = range.end;
+        self.tree.take(Step::Scalar { text, style, span }, anchor)
+    }
+
+    /// The place of a scalar that is not there.
+    fn missing(&self, at: usize) -> Range<usize> {
+        let place = if self.tree.needs_value() {
+            extent::missing_value(self.text, self.cursor)
+        } else if self.tree.needs_key() {
+            at
+        } else {
+            extent::missing_element(self.text, self.cursor)
+        };
+        place..place
+    }
+
+    fn collection(
+        &mut self,
+        is_map: bool,
+        style: StructureStyle,
+        anchor: usize,
+        tag: Option<&tags::Written<'_>>,
+        range: &Range<usize>,
+    ) -> Result<(), Diagnostic> {
+        if let Some(tag) = tag
+            && let Err(mistake) = tag.collection(if is_map { "a map" } else { "a list" })
+        {
+            self.refuse_tag(tag, mistake);
+        }
+        let form = match self.text.get(range.clone()) {
+            Some("[" | "{") => Form::Brackets,
+            _ if style == StructureStyle::Flow => Form::Bare,
+            _ => Form::Block,
+        };
+        let mut range = range.clone();
+        if form == Form::Block && !is_map {
+            if self.tree.needs_value() && self.tree.form() == Some(Form::Block) {
+                let start = extent::list_start(self.text, self.cursor, range.start);
+                range = start..start;
+            }
+            self.refuse_tab_before(range.start);
+        }
+        self.cursor = range.end;
+        self.tree.take(Step::Open(Opening { is_map, form, span: self.span(&range) }), anchor)
+    }
+
+    fn tag<'a>(&self, tag: Option<&'a Tag>, at: &granit_parser::Span) -> Option<tags::Written<'a>>
+    where
+        't: 'a,
+    {
+        let tag = tag?;
+        let range = at.tag_span().map_or(0..0, |span| offset(&span.start)..offset(&span.end));
+        Some(tags::Written { tag, span: self.span(&range), text: self.text.get(range).unwrap_or_default() })
+    }
+
+    fn refuse_tag(&mut self, tag: &tags::Written<'_>, mistake: Diagnostic) {
+        self.suspect = Some(tag.span.start as usize);
+        self.tree.report(mistake);
+    }
+
+    /// Reports a tab in the indentation of a key or list. The parser counts it as a blank, other readers
+    /// refuse it, and nobody sees it.
+    fn refuse_tab_before(&mut self, at: usize) {
+        if let Some(range) = extent::tab_before(self.text, at) {
+            let span = self.span(&range);
+            self.tree.report(syntax::tab(span));
+        }
+    }
+
+    /// Explains the mistake that the parser can't pass.
+    fn stumble(self, error: &ScanError) -> Result<Option<Node>, Vec<Diagnostic>> {
+        let mut at = offset(error.marker()).min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let same_line = |start: usize| start <= at && !self.text[start..at].contains(['\n', '\r']);
+        // What was refused is the cause of what follows it on its line.
+        if self.tree.reported_expression().into_iter().chain(self.suspect).any(same_line) {
+            return self.tree.finish(None);
+        }
+        let mistake = Mistake {
+            source: self.source,
+            text: self.text,
+            limits: &self.limits,
+            kind: error.kind(),
+            at,
+            read: self.cursor,
+            bracket: self.tree.open_bracket(),
+            last_scalar: self.last_scalar,
+        };
+        let explained = mistake.explain();
+        self.tree.finish(Some(explained))
+    }
+
+    fn span(&self, range: &Range<usize>) -> Span {
+        Span::new(self.source, range.start, range.end)
+    }
+}
+
+fn offset(marker: &Marker) -> usize {
+    // The parser knows the offset of every place in a text that it was given whole.
+    marker.byte_offset().unwrap_or_default()
+}

@@ -1,0 +1,228 @@
+//! What the parser can't pass, said so that the person who wrote it can mend it.
+
+mod brackets;
+mod colon;
+mod indentation;
+mod quotes;
+
+use ccm_model::{Diagnostic, SourceId, Span};
+use granit_parser::ErrorKind;
+
+use crate::excerpt::{line_around, quote_it, rest_of_line, shown, word_length};
+use crate::tree::too_deep;
+use crate::{Limits, expression, tags};
+
+/// The scalar that was read right before a mistake.
+#[derive(Clone, Copy)]
+pub(crate) struct Neighbour {
+    pub(crate) span: Span,
+    /// Whether it is the value of a key.
+    pub(crate) is_value: bool,
+}
+
+/// A mistake that ended the parsing, with what is known about its place.
+pub(crate) struct Mistake<'a> {
+    pub(crate) source: SourceId,
+    pub(crate) text: &'a str,
+    pub(crate) limits: &'a Limits,
+    pub(crate) kind: &'a ErrorKind,
+    /// Where the parser stopped; for some mistakes the begin of what holds it.
+    pub(crate) at: usize,
+    /// How far the text had been read without one.
+    pub(crate) read: usize,
+    /// The innermost bracket that is still open.
+    pub(crate) bracket: Option<Span>,
+    pub(crate) last_scalar: Option<Neighbour>,
+}
+
+impl Mistake<'_> {
+    /// Says what is wrong, where, and what to do about it.
+    pub(crate) fn explain(&self) -> Diagnostic {
+        if let Some(diagnostic) = self.control_character() {
+            return diagnostic;
+        }
+        if let Some(span) = self.tab() {
+            return tab(span);
+        }
+        if let Some(start) = expression::before(self.text, self.at) {
+            return expression::unquoted(self.source, self.text, start, self.bracket_before(start));
+        }
+        self.bracket_mistake().unwrap_or_else(|| self.by_kind())
+    }
+
+    fn by_kind(&self) -> Diagnostic {
+        match self.kind {
+            ErrorKind::RecursionLimitExceeded => too_deep(self.word(), self.limits),
+
+            ErrorKind::MappingValueNotAllowed => self.colon(),
+            ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => self.key_without_colon(),
+
+            ErrorKind::ExpectedBlockMappingKey
+            | ErrorKind::ExpectedBlockSequenceEntry
+            | ErrorKind::ExpectedDocumentStart
+            | ErrorKind::InvalidIndentation
+            | ErrorKind::InvalidFlowScalarIndent => self.misplaced(),
+            ErrorKind::BlockSequenceEntryNotAllowed => {
+                self.error("a list can't begin on this line").with_hint(format!(
+                    "put the `-` on a line of its own, or, if it is text, {}",
+                    quote_it(self.rest())
+                ))
+            }
+            ErrorKind::InvalidBlockScalarIndent => self
+                .error("an empty line above is indented deeper than this first line of the block")
+                .with_hint("remove the blanks on the empty line"),
+            ErrorKind::InvalidBlockScalarHeader => self
+                .error(format!("unexpected text behind `{}`", self.first_character()))
+                .with_hint("the text of a block begins on the next line")
+                .with_hint(quote_it(self.rest())),
+            ErrorKind::ZeroBlockScalarIndent => self.error("a block can't be indented by 0"),
+
+            ErrorKind::UnclosedQuotedScalar => self.unclosed_quote(self.at),
+            ErrorKind::InvalidQuotedScalarIndent => self.quote_that_goes_on(),
+            ErrorKind::DocumentIndicatorInQuotedScalar => Diagnostic::error(
+                self.character(),
+                "a quoted text can't hold a line that begins with `---` or `...`",
+            )
+            .with_hint("is its closing quote missing?"),
+            ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+                self.behind_quote()
+            }
+            ErrorKind::UnknownQuotedScalarEscape
+            | ErrorKind::InvalidQuotedScalarHexEscape
+            | ErrorKind::InvalidLowSurrogateHexEscape
+            | ErrorKind::InvalidLowSurrogate
+            | ErrorKind::MissingLowSurrogate
+            | ErrorKind::UnpairedLowSurrogate
+            | ErrorKind::InvalidUnicodeEscape => self.escape(),
+
+            ErrorKind::UnexpectedCharacter { character } => self.begins_value(*character),
+            ErrorKind::MissingAnchorOrAliasName => self.begins_value(self.first_character()),
+            ErrorKind::MappingKeyNotAllowed => self.begins_value('?'),
+            ErrorKind::PlainScalarStartsWithDashFlowIndicator => self.begins_value('-'),
+            ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofFlowMapping
+            | ErrorKind::UnexpectedEofImplicitFlowMapping
+            | ErrorKind::UnexpectedEofBlockSequence
+            | ErrorKind::UnexpectedEofBlockMapping
+            | ErrorKind::UnexpectedEof
+            | ErrorKind::ExpectedNodeContent
+            | ErrorKind::UnexpectedEndOfPlainScalar => self.no_value(),
+
+            ErrorKind::UndeclaredTagHandle
+            | ErrorKind::ExpectedTagBang
+            | ErrorKind::InvalidTagTerminator
+            | ErrorKind::MissingTagUri
+            | ErrorKind::UnclosedVerbatimTag
+            | ErrorKind::InvalidTagEscape
+            | ErrorKind::InvalidTagUtf8LeadingByte
+            | ErrorKind::InvalidTagUtf8TrailingByte
+            | ErrorKind::InvalidTagUtf8 => {
+                let span = self.word();
+                tags::unsupported(span, &self.text[span.range()])
+            }
+
+            ErrorKind::CommentInterceptedScalar => self
+                .error("a comment stands in the middle of a text of several lines")
+                .with_hint("put the comment above the text, or put the text in quotes or behind `|`"),
+            ErrorKind::CommentNotSeparated => self
+                .error("a comment needs a blank before its `#`")
+                .with_hint("quote the text if `#` is part of it"),
+            ErrorKind::InvalidDocumentEnd => self.error("unexpected text behind the end of the document"),
+            ErrorKind::BomInsideDocument => self.error("a byte order mark stands inside the text"),
+            ErrorKind::UnsupportedYamlMajorVersion => self.error("only YAML 1 is understood"),
+            ErrorKind::MissingDocumentEndBeforeDirective
+            | ErrorKind::MissingDirectiveName
+            | ErrorKind::InvalidDirectiveName
+            | ErrorKind::InvalidDirectiveTerminator
+            | ErrorKind::MissingYamlVersion
+            | ErrorKind::MissingYamlVersionSeparator => self.directive(line_around(self.text, self.at).0),
+            // What is left concerns directives, and the parser's words for them are plain.
+            other => self.error(other.to_string()),
+        }
+    }
+
+    /// A control character at the mistake or, if the parser names one, behind it.
+    fn control_character(&self) -> Option<Diagnostic> {
+        let behind = &self.text[self.at..];
+        let is_control = |character: char| {
+            (character.is_control() && !matches!(character, '\t' | '\n' | '\r'))
+                || matches!(character, '\u{fffe}' | '\u{ffff}')
+        };
+        let (offset, character) = match self.kind {
+            ErrorKind::UnexpectedCharacter { character } if is_control(*character) => {
+                (behind.find(*character)?, *character)
+            }
+            _ => behind.char_indices().take(2).find(|(_, character)| is_control(*character))?,
+        };
+        let start = self.at + offset;
+        let code = u32::from(character);
+        let escape = if code <= 0xff { format!("\\x{code:02x}") } else { format!("\\u{code:04x}") };
+        let message = format!("the control character U+{code:04X} is not allowed in YAML");
+        Some(
+            Diagnostic::error(self.span(start, start + character.len_utf8()), message)
+                .with_hint(format!("in double quotes it can be written as `{escape}`")),
+        )
+    }
+
+    /// A character that can't begin a value without quotes.
+    fn begins_value(&self, character: char) -> Diagnostic {
+        let shown = if character == '`' { "a backtick".to_owned() } else { format!("`{character}`") };
+        self.error(format!("a value can't begin with {shown}")).with_hint(self.quote_rest())
+    }
+
+    /// Something else stands where a value should.
+    fn no_value(&self) -> Diagnostic {
+        match self.text[self.at..].chars().next() {
+            None => self.error("the text ends too early"),
+            Some(found) => self
+                .error(format!("expected a value, found `{}`", found.escape_debug()))
+                .with_hint(self.quote_rest()),
+        }
+    }
+
+    /// Advises to quote the value that begins at the mistake.
+    fn quote_rest(&self) -> String {
+        // Between brackets, the end of the value is not the end of the line.
+        quote_it(if self.bracket.is_some() { "" } else { self.rest() })
+    }
+
+    fn rest(&self) -> &str {
+        rest_of_line(self.text, self.at)
+    }
+
+    fn first_character(&self) -> char {
+        self.text[self.at..].chars().next().unwrap_or('\n')
+    }
+
+    /// An error at the word where the parser stopped.
+    fn error(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(self.word(), message)
+    }
+
+    fn word(&self) -> Span {
+        self.span(self.at, self.at + word_length(self.text, self.at))
+    }
+
+    fn character(&self) -> Span {
+        let length = self.text[self.at..].chars().next().map_or(0, char::len_utf8);
+        self.span(self.at, self.at + length)
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.source, start, end)
+    }
+}
+
+/// Says that a tab stands where only blanks may.
+pub(crate) fn tab(span: Span) -> Diagnostic {
+    Diagnostic::error(span, "a tab is used as indentation").with_hint("tabs can't indent in YAML; use spaces")
+}
+
+/// Says that an alias names no anchor above it.
+pub(crate) fn unknown_alias(text: &str, span: Span, in_brackets: bool) -> Diagnostic {
+    let name = text.get(span.range()).unwrap_or_default();
+    let value = if in_brackets { name } else { rest_of_line(text, span.start as usize) };
+    let anchor = shown(name.trim_start_matches('*'));
+    Diagnostic::error(span, format!("unknown alias `*{anchor}`"))
+        .with_hint(format!("no anchor `&{anchor}` stands above; if this is text, {}", quote_it(value)))
+}

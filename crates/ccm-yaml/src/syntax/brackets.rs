@@ -1,0 +1,64 @@
+//! Brackets that do not match, and what stands between them.
+
+use ccm_model::Diagnostic;
+use granit_parser::ErrorKind;
+
+use super::Mistake;
+use crate::excerpt::{line_around, quote_it};
+
+impl Mistake<'_> {
+    /// The mistake, if it is one of brackets.
+    pub(super) fn bracket_mistake(&self) -> Option<Diagnostic> {
+        Some(match self.kind {
+            ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
+                self.in_brackets(&format!("expected `,` or `{}`", self.closing_bracket()))
+            }
+            ErrorKind::InvalidColonPlacement | ErrorKind::FlowMappingValueAdjacentCollection => {
+                self.in_brackets("unexpected `:` between brackets")
+            }
+            ErrorKind::UnclosedFlowCollection { open } => {
+                Diagnostic::error(self.character(), "unclosed bracket")
+                    .labelled(format!("this `{open}` is never closed"))
+            }
+            ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
+                Diagnostic::error(self.character(), format!("`{open}` is closed by `{close}`"))
+                    .labelled("opened here")
+            }
+            ErrorKind::MisplacedFlowCollectionEnd => {
+                let bracket = self.first_character();
+                Diagnostic::error(self.character(), format!("this `{bracket}` closes nothing"))
+                    .with_hint(quote_it(self.rest()))
+            }
+            ErrorKind::BlockEntryInFlowCollection => {
+                self.in_brackets("a list between brackets has no `-` before its elements")
+            }
+            _ => return None,
+        })
+    }
+
+    /// A mistake between brackets, where the closing one may just be missing.
+    fn in_brackets(&self, message: &str) -> Diagnostic {
+        let error = self.error(message);
+        let Some(bracket) = self.bracket else { return error };
+        let open = self.text.get(bracket.range()).unwrap_or_default();
+        let error = error.with_label(bracket, format!("this `{open}` is open"));
+        let closing = self.closing_bracket();
+        let (line_start, _) = line_around(self.text, self.at);
+        if (bracket.start as usize) < line_start {
+            error.with_hint(format!("is its `{closing}` missing?"))
+        } else {
+            error.with_hint("quote text that holds brackets, `: ` or `, `")
+        }
+    }
+
+    /// What closes the innermost bracket.
+    fn closing_bracket(&self) -> char {
+        let open = self.bracket.and_then(|bracket| self.text.get(bracket.range()));
+        if open == Some("{") { '}' } else { ']' }
+    }
+
+    /// Whether a bracket is open that stands before `start`.
+    pub(super) fn bracket_before(&self, start: usize) -> bool {
+        self.bracket.is_some_and(|bracket| (bracket.start as usize) < start)
+    }
+}

@@ -1,0 +1,107 @@
+//! Quotes that are not closed, text behind them, escapes that do not exist.
+
+use ccm_model::Diagnostic;
+use granit_parser::ErrorKind;
+
+use super::Mistake;
+use crate::excerpt::{quote_it, rest_of_line, word_length};
+use crate::extent;
+
+impl Mistake<'_> {
+    pub(super) fn unclosed_quote(&self, quote: usize) -> Diagnostic {
+        let quote_mark = self.text[quote..].chars().next().unwrap_or('"');
+        Diagnostic::error(self.span(quote, quote + 1), "unclosed quote")
+            .labelled(format!("this `{quote_mark}` is never closed"))
+    }
+
+    /// A quoted text reaches a line where it can't go on: its end was forgotten.
+    pub(super) fn quote_that_goes_on(&self) -> Diagnostic {
+        let quote = extent::skip_to_content(self.text, self.read);
+        if quote < self.at && self.text[quote..].starts_with(['"', '\'']) {
+            let end = self.at + word_length(self.text, self.at);
+            if end == self.at {
+                return self.unclosed_quote(quote);
+            }
+            return self
+                .unclosed_quote(quote)
+                .with_label(self.span(self.at, end), "it can't go on in a line that is indented like this");
+        }
+        self.error("a quoted text can't go on in a line that is indented like this")
+            .with_hint("is the closing quote missing above?")
+    }
+
+    pub(super) fn behind_quote(&self) -> Diagnostic {
+        let error = self.error("unexpected text behind the closing quote");
+        if self.text[..self.at].ends_with('\'') {
+            return error.with_hint("between single quotes, write a quote as `''`");
+        }
+        if self.text[..self.at].ends_with('"') {
+            return error.with_hint("between double quotes, write a quote as `\\\"`");
+        }
+        let quote = extent::skip_to_content(self.text, self.read);
+        let same_line = quote < self.at && !self.text[quote..self.at].contains(['\n', '\r']);
+        let whole = if same_line && self.bracket.is_none() { rest_of_line(self.text, quote) } else { "" };
+        error.with_hint(format!("if the quotes are part of the text, {}", quote_it(whole)))
+    }
+
+    /// The escape in the double-quoted text at the mistake that can't be read.
+    pub(super) fn escape(&self) -> Diagnostic {
+        let bytes = self.text.as_bytes();
+        let mut at = self.at + 1;
+        while let Some(found) = self.text[at..].find(['\\', '"']) {
+            let start = at + found;
+            if bytes[start] == b'"' {
+                break;
+            }
+            let Some(letter) = self.text[start + 1..].chars().next() else {
+                return self.unclosed_quote(self.at);
+            };
+            let digits = hex_digits(letter);
+            let value = self.text.get(start + 2..start + 2 + digits).filter(|_| digits > 0);
+            let number = value.and_then(|value| u32::from_str_radix(value, 16).ok());
+            let surrogate = number.filter(|number| (0xd800..0xe000).contains(number));
+            let end = start + 1 + letter.len_utf8() + if number.is_some() { digits } else { 0 };
+            let wrong = match self.kind {
+                ErrorKind::UnknownQuotedScalarEscape => !is_escape(letter),
+                ErrorKind::InvalidQuotedScalarHexEscape => digits > 0 && number.is_none(),
+                ErrorKind::InvalidUnicodeEscape => {
+                    number.is_some_and(|number| char::from_u32(number).is_none())
+                }
+                _ => surrogate.is_some(),
+            };
+            if wrong {
+                return self.wrong_escape(start, end, digits);
+            }
+            at = end;
+        }
+        self.error("an escape in this text can't be read").with_hint("in single quotes, `\\` is just a `\\`")
+    }
+
+    fn wrong_escape(&self, start: usize, end: usize, digits: usize) -> Diagnostic {
+        let escape = self.text[start..end].escape_debug().to_string().replace("\\\\", "\\");
+        let message = match self.kind {
+            ErrorKind::UnknownQuotedScalarEscape => format!("unknown escape `{escape}`"),
+            ErrorKind::InvalidQuotedScalarHexEscape => {
+                format!("the escape `{escape}` needs {digits} hexadecimal digits")
+            }
+            ErrorKind::InvalidUnicodeEscape => format!("the escape `{escape}` names no character"),
+            _ => format!("the escape `{escape}` names half a character"),
+        };
+        Diagnostic::error(self.span(start, end), message)
+            .with_hint("write a backslash as `\\\\`, or use single quotes, where it is just a backslash")
+    }
+}
+
+/// How many digits an escape asks for.
+fn hex_digits(letter: char) -> usize {
+    match letter {
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        _ => 0,
+    }
+}
+
+fn is_escape(letter: char) -> bool {
+    "0abt\tnvfre \"/\\N_LPxuU\n\r".contains(letter)
+}

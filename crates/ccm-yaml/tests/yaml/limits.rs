@@ -1,0 +1,196 @@
+//! Texts that want too much, and big texts that do not.
+
+use ccm_model::SourceId;
+use ccm_yaml::{Limits, parse};
+
+use crate::render::{mistakes, read};
+
+fn refused(text: &str, limits: &Limits) -> String {
+    let diagnostics = parse(SourceId(0), text, limits).expect_err("the text wants too much");
+    assert_eq!(diagnostics.len(), 1, "{:?}", diagnostics.first());
+    let span = diagnostics[0].span().expect("a place");
+    assert!(text.get(span.range()).is_some_and(|at| !at.is_empty()), "{span:?}");
+    diagnostics[0].message.clone()
+}
+
+/// The same number of levels in every way to nest.
+fn nested(levels: usize) -> Vec<(&'static str, String)> {
+    let close = |open: &str, close: &str| format!("{}1{}", open.repeat(levels), close.repeat(levels));
+    let lines = |line: &dyn Fn(usize) -> String| (0..levels).map(line).collect::<String>();
+    vec![
+        ("brackets", close("[", "]")),
+        ("braces", close("{a: ", "}")),
+        ("dashes", format!("{}1", "- ".repeat(levels))),
+        ("indentation", lines(&|level| format!("{}a:\n", " ".repeat(level)))),
+        ("dashes on lines", lines(&|level| format!("{}-\n", " ".repeat(level)))),
+        (
+            "dashes below keys",
+            lines(&|level| {
+                match level % 2 {
+                    0 => format!("{}a:\n", "  ".repeat(level / 2)),
+                    _ => format!("{}- ", "  ".repeat(level / 2)),
+                }
+                .replace("- ", "-\n")
+            }),
+        ),
+        (
+            "mixed",
+            format!(
+                "{}{}1{}",
+                "- ".repeat(levels / 2),
+                "[".repeat(levels - levels / 2),
+                "]".repeat(levels - levels / 2)
+            ),
+        ),
+        ("anchors", format!("{}1{}", "&a [".repeat(levels), "]".repeat(levels))),
+    ]
+}
+
+#[test]
+fn depth_is_bounded_in_every_style() {
+    let limits = Limits::default();
+    for (name, text) in nested(limits.depth) {
+        assert!(parse(SourceId(0), &text, &limits).is_ok(), "{name}");
+    }
+    for (name, text) in nested(limits.depth + 1) {
+        let diagnostics = parse(SourceId(0), &text, &limits).expect_err(name);
+        assert_eq!(diagnostics[0].message, "nested deeper than 64 levels", "{name}");
+    }
+}
+
+#[test]
+fn depth_beyond_any_stack_is_refused_at_once() {
+    let many = 1_000_000;
+    for text in
+        ["[".repeat(many), "{a: ".repeat(many), "- ".repeat(many), "? ".repeat(many), "[{".repeat(many)]
+    {
+        assert_eq!(refused(&text, &Limits::default()), "nested deeper than 64 levels", "{}", &text[..4]);
+    }
+    // Asking for more gives no more than a stack holds, also while dropping.
+    let deepest = Limits { depth: usize::MAX, ..Limits::default() };
+    assert_eq!(refused(&"[".repeat(many), &deepest), "nested deeper than 512 levels");
+    let text = format!("{}{}", "[".repeat(512), "]".repeat(512));
+    drop(parse(SourceId(0), &text, &deepest).expect("it fits"));
+}
+
+#[test]
+fn an_alias_can_not_nest_deeper_than_text_can() {
+    let levels = |count: usize, inner: &str| format!("{}{inner}{}", "[".repeat(count), "]".repeat(count));
+    let text = |count| format!("- &x {}\n- {}", levels(40, ""), levels(count, "*x"));
+    assert!(read(&text(23)).is_ok());
+    assert_eq!(refused(&text(24), &Limits::default()), "nested deeper than 64 levels");
+}
+
+#[test]
+fn a_chain_of_aliases_is_as_deep_as_what_it_builds() {
+    let mut text = "a0: &a0 [x]\n".to_owned();
+    for link in 1..1000 {
+        text.push_str(&format!("a{link}: &a{link} [*a{}]\n", link - 1));
+    }
+    assert_eq!(refused(&text, &Limits::default()), "nested deeper than 64 levels");
+}
+
+#[test]
+fn nodes_are_counted_after_aliases_are_expanded() {
+    // A map, its first list of three, its second of three such lists.
+    let text = "a: &x [1, 2, 3]\nb: [*x, *x, *x]";
+    let nodes = 1 + 4 + 1 + 3 * 4;
+    assert!(parse(SourceId(0), text, &Limits { nodes, ..Limits::default() }).is_ok());
+    let diagnostics =
+        parse(SourceId(0), text, &Limits { nodes: nodes - 1, ..Limits::default() }).expect_err("one more");
+    assert_eq!(mistakes(text, &diagnostics), "2:13 \"*x\": aliases make this text larger than 17 values");
+
+    let text = "[1, 2, 3]";
+    assert!(parse(SourceId(0), text, &Limits { nodes: 4, ..Limits::default() }).is_ok());
+    let diagnostics =
+        parse(SourceId(0), text, &Limits { nodes: 3, ..Limits::default() }).expect_err("one more");
+    assert_eq!(mistakes(text, &diagnostics), "1:8 \"3\": more than 3 values in one text");
+}
+
+#[test]
+fn alias_bombs_end_in_an_error() {
+    let limits = Limits { nodes: 100_000, ..Limits::default() };
+    let expected = "aliases make this text larger than 100000 values";
+    let mut laughs = "a0: &a0 [lol]\n".to_owned();
+    for level in 1..60 {
+        laughs.push_str(&format!(
+            "a{level}: &a{level} [{}]\n",
+            vec![format!("*a{}", level - 1); 10].join(", ")
+        ));
+    }
+    assert_eq!(refused(&laughs, &limits), expected);
+    // Few nodes, but each of them big: what counts is what is copied.
+    let texts = format!("- &x {}\n- [{}]", "y".repeat(1 << 20), "*x, ".repeat(10_000));
+    assert_eq!(refused(&texts, &limits), expected);
+    let keys = format!("- &x {}\n{}", "y".repeat(1 << 20), "- *x : 1\n".repeat(10_000));
+    assert_eq!(refused(&keys, &limits), expected);
+}
+
+#[test]
+fn anchors_cost_nothing_until_they_are_used() {
+    let text = format!("{}{}{}", "&a [".repeat(60), "1, ".repeat(50_000), "]".repeat(60));
+    let limits = Limits { nodes: 50_060, ..Limits::default() };
+    assert!(parse(SourceId(0), &text, &limits).is_ok());
+}
+
+#[test]
+fn not_every_one_of_a_million_mistakes_is_kept() {
+    for text in [
+        "a: 1\n".repeat(100_000),
+        "- !x y\n".repeat(100_000),
+        "- *x\n".repeat(100_000),
+        format!("[{}]", "{{ x }}, ".repeat(100_000)),
+    ] {
+        let diagnostics = read(&text).expect_err("mistakes");
+        assert_eq!(diagnostics.len(), 1000, "{}", &text[..8]);
+    }
+}
+
+#[test]
+fn long_runs_of_comments_are_nothing_special() {
+    let comments = "  # text\n".repeat(100_000);
+    for text in [
+        format!("{comments}a: b"),
+        format!("a:\n{comments}  b: c\n"),
+        format!("a:\n{comments}  - b\n{comments}  - c\n{comments}"),
+        format!("a: [b,\n{comments} c]\n"),
+        format!("a: b\n{comments}"),
+        format!("a: |\n  b\n\n{}", comments.replace("  #", "#")),
+        format!("a:\n{comments}"),
+    ] {
+        assert!(read(&text).is_ok(), "{}", &text[..4]);
+    }
+}
+
+#[test]
+fn a_big_manifest_of_ordinary_shape_is_read() {
+    use std::fmt::Write;
+    let mut text = "ccm:\n  resources:\n    - exec:\n".to_owned();
+    for number in 0..40_000 {
+        write!(text, "        - name-{number}:\n            command: /bin/true {number}\n            refresh_only: true\n            timeout: 30s\n").expect("memory");
+    }
+    let line = "              a line of a configuration file of some length\n".repeat(100);
+    while text.len() < 20 << 20 {
+        write!(text, "        - file-{}:\n            content: |\n{line}", text.len()).expect("memory");
+    }
+    let node = read(&text).expect("right").expect("a value");
+    assert_eq!(&text[node.span.range()], text.trim_end());
+}
+
+#[test]
+fn long_scalars_and_long_lines_are_read() {
+    let many = 200_000;
+    for text in [
+        format!("a: {}", "xyz ".repeat(many)),
+        format!("a: x\n{}", "  yyy\n".repeat(many)),
+        format!("a: \"{}\"", "\\n ".repeat(many)),
+        format!("a: '{}'", "x\n  ".repeat(many)),
+        format!("a: >\n{}", "  x y\n\n".repeat(many)),
+        format!("a: [{}]", "1, ".repeat(many)),
+        format!("a:\n{}  b: c", "\n".repeat(many)),
+        format!("a: {}b", " ".repeat(many)),
+        format!("- \n{}", "-\n".repeat(many)),
+    ] {
+        assert!(read(&text).is_ok(), "{}", &text[..8]);
+    }
+}

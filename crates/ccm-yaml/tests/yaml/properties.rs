@@ -1,0 +1,160 @@
+//! What holds for every text.
+
+use ccm_model::{Diagnostic, Node, Span, Value};
+use proptest::prelude::*;
+
+use crate::render::{read, show};
+use crate::sprout::{config, layouts, sprouts};
+
+const MANIFEST: &str = r#"# comment
+data: &data {port: 8080, "hosts": [a, 'b', *nothing]}
+ccm:
+  name: "exämple"   # why
+  resources:
+    - file:
+        - defaults: {owner: root, mode: "0644"}
+        - /etc/app/config.yaml:
+            content: |
+              port = {{ port }}
+
+              end
+            ensure: !!str present
+    - exec:
+      - reload-app: &reload
+          command: >-
+            systemctl
+            reload app
+          refresh_only: true
+          subscribe: [file#/etc/app/config.yaml]
+      - again: *reload
+      - "{{ name }}":
+          onlyif: 'test -e /x && echo "it''s"'
+          timeout: 30s
+          environment:
+"#;
+
+/// Every place that is given lies in the text, at its characters' borders, and inner nodes lie in outer ones.
+fn check_places(text: &str, result: &Result<Option<Node>, Vec<Diagnostic>>) {
+    let exists = |span: Span| assert!(text.get(span.range()).is_some(), "{span:?} of {text:?}");
+    match result {
+        Ok(None) => {}
+        Ok(Some(node)) => check_node(text, node, text.contains('*')),
+        Err(diagnostics) => {
+            assert!(!diagnostics.is_empty(), "{text:?}");
+            for diagnostic in diagnostics {
+                assert!(diagnostic.span().is_some(), "{diagnostic:?}");
+                diagnostic.labels.iter().for_each(|label| exists(label.span));
+                let message = &diagnostic.message;
+                assert!(
+                    !message.is_empty() && !message.ends_with('.') && !message.contains('\n'),
+                    "{message}"
+                );
+            }
+        }
+    }
+}
+
+fn check_node(text: &str, node: &Node, has_aliases: bool) {
+    let written = text.get(node.span.range()).unwrap_or_else(|| panic!("{:?} of {text:?}", node.span));
+    let inside = |span: Span| {
+        assert!(has_aliases || node.span.contains(span), "{span:?} in {:?} of {text:?}", node.span);
+    };
+    match &node.value {
+        Value::Scalar(_) => {}
+        Value::List(list) => {
+            assert!(written.starts_with(['[', '-']), "{written:?} of {text:?}");
+            for element in list {
+                inside(element.span);
+                check_node(text, element, has_aliases);
+            }
+        }
+        Value::Map(map) => {
+            for entry in map.entries() {
+                inside(entry.key.span);
+                inside(entry.value.span);
+                assert!(text.get(entry.key.span.range()).is_some());
+                check_node(text, &entry.value, has_aliases);
+            }
+        }
+    }
+    if !matches!(node.value, Value::Scalar(_)) {
+        assert!(!written.starts_with([' ', '\t', '\r', '\n']), "{written:?} of {text:?}");
+        let last_line = written.rsplit(['\r', '\n']).next().unwrap_or_default();
+        assert!(!last_line.trim_matches([' ', '\t']).is_empty(), "{written:?} of {text:?}");
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Edit {
+    Remove { at: prop::sample::Index, length: usize },
+    Insert { at: prop::sample::Index, what: String },
+    Repeat { from: prop::sample::Index, length: usize, at: prop::sample::Index },
+}
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    let at = any::<prop::sample::Index>;
+    let edit = prop_oneof![
+        (at(), 1..12_usize).prop_map(|(at, length)| Edit::Remove { at, length }),
+        (at(), "[\\x00\t\r\n :#'\"{}\\[\\],&*!|>%@`?~\\\\\u{feff}\u{85}ä-]{1,3}|- |: |<<: |\\{\\{|&data|\\*data|\n---\n|\n  ")
+            .prop_map(|(at, what)| Edit::Insert { at, what }),
+        (at(), 1..60_usize, at()).prop_map(|(from, length, at)| Edit::Repeat { from, length, at }),
+    ];
+    prop::collection::vec(edit, 1..6)
+}
+
+fn apply(edits: &[Edit]) -> String {
+    let mut characters: Vec<char> = MANIFEST.chars().collect();
+    for edit in edits {
+        let count = characters.len();
+        let range = |at: &prop::sample::Index, length: usize| {
+            let start = at.index(count.max(1)).min(count);
+            start..(start + length).min(count)
+        };
+        match edit {
+            Edit::Remove { at, length } => {
+                characters.drain(range(at, *length));
+            }
+            Edit::Insert { at, what } => {
+                let at = range(at, 0).start;
+                characters.splice(at..at, what.chars());
+            }
+            Edit::Repeat { from, length, at } => {
+                let repeated = characters[range(from, *length)].to_vec();
+                let at = range(at, 0).start;
+                characters.splice(at..at, repeated);
+            }
+        }
+    }
+    characters.into_iter().collect()
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_text_ends_in_a_tree_or_in_mistakes(text in "\\PC{0,40}|(?s).{0,40}") {
+        check_places(&text, &read(&text));
+    }
+
+    #[test]
+    fn any_yaml_like_text_ends_in_a_tree_or_in_mistakes(
+        text in "([ab0ä~]|[ \n]|[ \n]|  |\n  |- |: |:|-|[\\[\\]{},?!&*|>'\"%@`#\\\\.<\t\r\\x00\u{feff}\u{85}]|&a |\\*a|!!str |!!int |---\n|\\.\\.\\.\n|\\|\n  ){0,30}"
+    ) {
+        check_places(&text, &read(&text));
+    }
+
+    #[test]
+    fn any_mutated_manifest_ends_in_a_tree_or_in_mistakes(edits in edits()) {
+        let text = apply(&edits);
+        check_places(&text, &read(&text));
+    }
+
+    #[test]
+    fn a_tree_that_is_written_down_is_read_back(tree in sprouts(), layout in layouts()) {
+        let text = layout.write(&tree);
+        let result = read(&text);
+        check_places(&text, &result);
+        let shown = result.map(|node| node.map_or_else(String::new, |node| show(&node)));
+        prop_assert_eq!(shown, Ok(tree.expected(false)), "{}", text);
+    }
+}

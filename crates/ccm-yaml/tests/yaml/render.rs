@@ -1,0 +1,92 @@
+//! Trees and mistakes in one line each.
+
+use ccm_model::{Diagnostic, Node, ScalarStyle, SourceId, SourceMap, Value};
+use ccm_yaml::{Limits, parse};
+
+/// Parses with the default limits.
+pub(crate) fn read(text: &str) -> Result<Option<Node>, Vec<Diagnostic>> {
+    parse(SourceId(0), text, &Limits::default())
+}
+
+/// The tree of a text without mistakes; `-` is no document.
+pub(crate) fn tree(text: &str) -> String {
+    match read(text) {
+        Ok(Some(node)) => show(&node),
+        Ok(None) => "-".to_owned(),
+        Err(diagnostics) => panic!("{text:?}: {}", mistakes(text, &diagnostics)),
+    }
+}
+
+/// Plain scalars bare, missing ones `_`, quoted ones in quotes, blocks behind `|`.
+pub(crate) fn show(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar(scalar) => match scalar.style {
+            ScalarStyle::Plain if scalar.text.is_empty() => "_".to_owned(),
+            ScalarStyle::Plain => scalar.text.to_string(),
+            ScalarStyle::Quoted => format!("{:?}", scalar.text),
+            ScalarStyle::Block => format!("|{:?}", scalar.text),
+        },
+        Value::List(list) => format!("[{}]", list.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Value::Map(map) => {
+            let entries = map.entries().iter();
+            let entries: Vec<String> =
+                entries.map(|entry| format!("{}: {}", entry.key.text, show(&entry.value))).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+    }
+}
+
+/// What the text says at every node and key, from the outside in, in the order of the text.
+pub(crate) fn written<'t>(node: &Node, text: &'t str) -> Vec<&'t str> {
+    let mut all = vec![&text[node.span.range()]];
+    match &node.value {
+        Value::Scalar(_) => {}
+        Value::List(list) => all.extend(list.iter().flat_map(|node| written(node, text))),
+        Value::Map(map) => {
+            for entry in map.entries() {
+                all.push(&text[entry.key.span.range()]);
+                all.extend(written(&entry.value, text));
+            }
+        }
+    }
+    all
+}
+
+/// Every mistake on a line of its own: place, what is marked there, message, further labels, hints.
+pub(crate) fn mistakes(text: &str, diagnostics: &[Diagnostic]) -> String {
+    let mut sources = SourceMap::default();
+    sources.add("m.yaml", text);
+    let place = |span| sources.locate(span).map_or("?".to_owned(), |(_, position)| position.display());
+    let lines = diagnostics.iter().map(|diagnostic| {
+        let mut labels = diagnostic.labels.iter();
+        let first = labels.next().expect("every mistake has a place");
+        let marked = &text[first.span.range()];
+        let mut line = format!("{} {marked:?}: {}", place(first.span), diagnostic.message);
+        if !first.text.is_empty() {
+            line.push_str(&format!(": {}", first.text));
+        }
+        for label in labels {
+            line.push_str(&format!(" | {}: {}", place(label.span), label.text));
+        }
+        for hint in &diagnostic.hints {
+            line.push_str(&format!(" | hint: {hint}"));
+        }
+        line
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Checks what is said of each text.
+pub(crate) fn check(table: &[(&str, &[&str])]) {
+    for (text, expected) in table {
+        let diagnostics = read(text).expect_err(text);
+        assert_eq!(mistakes(text, &diagnostics), expected.join("\n"), "{text:?}");
+    }
+}
+
+/// Checks that the same is said of each text, at its place.
+pub(crate) fn check_same(message: &str, table: &[(&str, &str)]) {
+    for (text, place) in table {
+        check(&[(text, &[&format!("{place}: {message}")])]);
+    }
+}

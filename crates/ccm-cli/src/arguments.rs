@@ -1,0 +1,164 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ccm_model::{ResourceId, parse_duration};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 converged (in noop: looked), 1 nothing was run, 4 something failed, 64 bad usage,
+129/130/143 ended by HUP/INT/TERM. With --detailed-exitcodes also 2 (changes) and 6 (changes and failures).
+
+Try it first:  ccm apply --noop manifest.yaml";
+
+/// Brings this machine to the state that a manifest declares, and says exactly what it did.
+#[derive(Debug, Parser)]
+#[command(name = "ccm", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Apply a manifest: bring the machine to the state it declares
+    Apply(Apply),
+    /// Check a manifest and report every mistake in it; nothing is run
+    Validate(Validate),
+    /// Show the order of a manifest's resources and what depends on what
+    Graph(Graph),
+    /// Print the JSON schema of manifests, for editors and other tools
+    Schema,
+}
+
+/// A manifest to read.
+#[derive(Debug, Args)]
+pub(crate) struct ManifestArguments {
+    /// The manifest, a YAML file; `-` reads it from standard input
+    #[arg(value_name = "MANIFEST")]
+    pub path: PathBuf,
+
+    /// Refuse a manifest that is longer than this many bytes; K, M and G are understood
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
+    pub max_manifest_size: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    #[command(flatten)]
+    pub manifest: ManifestArguments,
+
+    /// Change nothing: read the state, and say what would be changed
+    #[arg(long)]
+    pub noop: bool,
+
+    /// Exit with 2 if something changed (in noop: would change), with 6 if something else failed as well
+    #[arg(long)]
+    pub detailed_exitcodes: bool,
+
+    /// Stop after the first resource that fails
+    #[arg(long)]
+    pub fail_on_error: bool,
+
+    /// Apply only this resource and what it requires; can be given more than once
+    #[arg(long, value_name = "TYPE#NAME", value_parser = reference)]
+    pub only: Vec<ResourceId>,
+
+    /// End the run after this time, such as 10m; a command that is running then is stopped
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub timeout: Option<Duration>,
+
+    /// Say more: why each resource was left alone, and which state was read (-vv: debug messages too)
+    #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    pub verbose: u8,
+
+    /// Say nothing unless something fails
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    pub manifest: ManifestArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Graph {
+    #[command(flatten)]
+    pub manifest: ManifestArguments,
+
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+    pub format: GraphFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// The order of the run, a line each
+    Text,
+    /// For Graphviz: ccm graph m.yaml --format dot | dot -Tsvg
+    Dot,
+    /// For Markdown pages that draw Mermaid diagrams
+    Mermaid,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(duration) if duration.is_zero() => Err("a run needs some time".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(format!("{error}; {}", error.hint())),
+    }
+}
+
+fn reference(text: &str) -> Result<ResourceId, String> {
+    ResourceId::parse(text).map_err(|error| error.to_string())
+}
+
+/// Reads a number of bytes: `4096`, `64K`, `64M`, `1G`.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text
+        .trim_end_matches(['i', 'B', 'b'])
+        .split_at_checked(text.trim_end_matches(['i', 'B', 'b']).len().saturating_sub(1))
+    {
+        Some((digits, "k" | "K")) => (digits, 1 << 10),
+        Some((digits, "M")) => (digits, 1 << 20),
+        Some((digits, "G")) => (digits, 1 << 30),
+        _ => (text, 1),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    bytes
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| "write a number of bytes such as 1048576, 512K or 64M".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_are_read() {
+        for (text, bytes) in [
+            ("1", 1),
+            ("4096", 4096),
+            ("64K", 65536),
+            ("64M", 67_108_864),
+            ("1G", 1 << 30),
+            ("2MiB", 2 << 20),
+        ] {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "0", "M", "-1", "1T", "99999999999G"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Mistakes in a manifest, shown with their lines.
+
+use std::borrow::Cow;
+
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use ccm_model::{Diagnostic, Label, Severity, Source, SourceMap, escape_control};
+
+use crate::messages::to_stderr;
+
+/// Labels farther apart than this many lines are shown apart.
+const TOGETHER: usize = 60;
+/// A line longer than this many bytes is not shown, only named.
+const LONGEST_LINE: usize = 500;
+/// More mistakes than this are counted, not shown.
+const MOST_SHOWN: usize = 100;
+
+/// Shows all of them on standard error.
+pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
+    // anstream strips the colours where they are not wanted, so they are always rendered.
+    let renderer = Renderer::styled();
+    let mut text = String::new();
+    for diagnostic in diagnostics.iter().take(MOST_SHOWN) {
+        text += &render(diagnostic, sources, &renderer);
+        text += "\n\n";
+    }
+    if let Some(more) = diagnostics.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+        text += &format!("... and {more} more\n\n");
+    }
+    to_stderr(&text);
+}
+
+fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = Group::with_title(level.primary_title(escape_control(&diagnostic.message)));
+    for cluster in clusters(diagnostic, sources) {
+        group = group.element(cluster.element());
+    }
+    for hint in &diagnostic.hints {
+        group = group.element(Level::HELP.with_name("hint").message(escape_control(hint)));
+    }
+    renderer.render(&[group])
+}
+
+/// Labels of one source that are near enough to be shown in one piece of it.
+struct Cluster<'a> {
+    source: &'a Source,
+    labels: Vec<&'a Label>,
+    /// Whether the first of them is the place of the mistake.
+    primary: bool,
+}
+
+fn clusters<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Cluster<'a>> {
+    let mut clusters: Vec<Cluster<'a>> = Vec::new();
+    for (position, label) in diagnostic.labels.iter().enumerate() {
+        let Some(source) = sources.get(label.span.source) else { continue };
+        let line = |label: &Label| source.position(label.span.start as usize).line;
+        let near = clusters.iter_mut().find(|cluster| {
+            std::ptr::eq(cluster.source, source)
+                && cluster.labels.iter().all(|other| line(other).abs_diff(line(label)) <= TOGETHER)
+        });
+        match near {
+            Some(cluster) => cluster.labels.push(label),
+            None => clusters.push(Cluster { source, labels: vec![label], primary: position == 0 }),
+        }
+    }
+    clusters
+}
+
+impl<'a> Cluster<'a> {
+    fn element(&self) -> Element<'a> {
+        let text = &*self.source.text;
+        let start =
+            self.labels.iter().map(|label| label.span.start as usize).min().unwrap_or(0).min(text.len());
+        // A mistake is shown where it begins; a block that goes on for pages is not shown whole.
+        let end =
+            self.labels.iter().map(|label| label.span.start as usize).max().unwrap_or(0).min(text.len());
+        let from = text.as_bytes()[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let to =
+            text.as_bytes()[end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| end + at);
+        let piece = text.get(from..to).unwrap_or_default();
+        let first = self.source.position(start);
+        if piece.lines().any(|line| line.len() > LONGEST_LINE) {
+            let place = Origin::path(Cow::Borrowed(&*self.source.name));
+            return place.line(first.line).char_column(first.column).into();
+        }
+        let mut snippet =
+            Snippet::source(piece).line_start(first.line).path(Cow::Borrowed(&*self.source.name));
+        for (position, label) in self.labels.iter().enumerate() {
+            let kind =
+                if self.primary && position == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let range = within_line(piece, label, from);
+            let annotation = kind.span(range);
+            snippet = snippet.annotation(if label.text.is_empty() {
+                annotation
+            } else {
+                annotation.label(escape_control(&label.text))
+            });
+        }
+        snippet.into()
+    }
+}
+
+/// The part of a label that lies on its first line, in bytes of the piece; never empty if it can be helped.
+fn within_line(piece: &str, label: &Label, from: usize) -> std::ops::Range<usize> {
+    let start = (label.span.start as usize - from).min(piece.len());
+    let line_end = piece[start..].find(['\n', '\r']).map_or(piece.len(), |at| start + at);
+    let end = (label.span.end as usize).saturating_sub(from).clamp(start, line_end);
+    start..end
+}

@@ -1,0 +1,94 @@
+//! Exit codes: the one place where what happened becomes a number.
+
+use std::process::ExitCode;
+
+use ccm_model::{RunSummary, StopCause};
+
+/// How ccm ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// Converged; in noop: looked.
+    Success,
+    /// Nothing was run.
+    NothingRun,
+    /// Only if asked for: something changed, or in noop would have.
+    Changes,
+    /// At least one resource failed, or the time of the run was over.
+    Failures,
+    /// Only if asked for: both.
+    ChangesAndFailures,
+    /// Bad usage.
+    Usage,
+    /// Ended by the signal of that number.
+    Signal(u8),
+}
+
+impl Code {
+    /// What a run amounts to. `detailed` tells changes apart.
+    pub(crate) fn of(summary: &RunSummary, detailed: bool) -> Self {
+        if let Some(StopCause::Signal { number, .. }) = &summary.stopped {
+            return Self::Signal(u8::try_from(*number).unwrap_or_default());
+        }
+        let counts = &summary.counts;
+        let failed = counts.failed + counts.unmet > 0 || summary.stopped.is_some();
+        match (failed, detailed && counts.any_change()) {
+            (true, true) => Self::ChangesAndFailures,
+            (true, false) => Self::Failures,
+            (false, true) => Self::Changes,
+            (false, false) => Self::Success,
+        }
+    }
+
+    fn number(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::NothingRun => 1,
+            Self::Changes => 2,
+            Self::Failures => 4,
+            Self::ChangesAndFailures => 6,
+            Self::Usage => 64,
+            Self::Signal(number) => 128_u8.saturating_add(number),
+        }
+    }
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        Self::from(code.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use ccm_model::{Counts, ResourceId};
+
+    use super::*;
+
+    #[test]
+    fn a_summary_becomes_a_number() {
+        let signal = |name: &str, number| Some(StopCause::Signal { name: name.to_owned(), number });
+        let culprit = Some(StopCause::Failed { culprit: ResourceId::new("exec", "a") });
+        let timeout = Some(StopCause::Timeout { after: Duration::from_secs(1) });
+        for (changed, refreshed, failed, stopped, plain, detailed) in [
+            (0, 0, 0, None, 0, 0),
+            (1, 0, 0, None, 0, 2),
+            (0, 1, 0, None, 0, 2),
+            (0, 0, 1, None, 4, 4),
+            (1, 0, 1, None, 4, 6),
+            (0, 0, 1, culprit, 4, 4),
+            (0, 0, 0, timeout.clone(), 4, 4),
+            (1, 0, 0, timeout, 4, 6),
+            (1, 0, 1, signal("SIGHUP", 1), 129, 129),
+            (1, 0, 1, signal("SIGINT", 2), 130, 130),
+            (0, 0, 0, signal("SIGTERM", 15), 143, 143),
+        ] {
+            let counts = Counts { changed, refreshed, failed, ..Counts::default() };
+            let summary =
+                RunSummary { noop: false, duration: Duration::ZERO, counts, stopped, message: None };
+            assert_eq!(Code::of(&summary, false).number(), plain, "{summary:?}");
+            assert_eq!(Code::of(&summary, true).number(), detailed, "{summary:?}");
+        }
+    }
+}

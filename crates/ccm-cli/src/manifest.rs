@@ -1,0 +1,77 @@
+//! From a path on the command line to a catalog, or to words about why there is none.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use ccm_engine::ResourceType;
+use ccm_host::read_at_most;
+use ccm_manifest::{Loaded, load};
+use ccm_model::{Catalog, Severity, SourceMap, TypeSpec};
+
+use crate::arguments::ManifestArguments;
+use crate::exit::Code;
+use crate::{diagnostics, messages};
+
+/// Reads and checks a manifest. Says what is wrong with it; nothing is run before this is done.
+pub(crate) fn read(
+    arguments: &ManifestArguments,
+    types: &[&'static dyn ResourceType],
+) -> Result<Catalog, Code> {
+    let (name, text) = text(arguments)?;
+    let mut sources = SourceMap::default();
+    let source = sources.add(name.clone(), text);
+    let text = sources.get(source).map(|source| source.text.clone()).unwrap_or_default();
+    let Loaded { catalog, diagnostics } = load(source, &text, &specs(types));
+    diagnostics::print(&diagnostics, &sources);
+    catalog.ok_or_else(|| {
+        let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+        let mistakes = if errors == 1 { "1 mistake".to_owned() } else { format!("{errors} mistakes") };
+        messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
+        Code::NothingRun
+    })
+}
+
+/// The loader's view of the types.
+pub(crate) fn specs(types: &[&'static dyn ResourceType]) -> Vec<&'static dyn TypeSpec> {
+    types.iter().map(|found| *found as &dyn TypeSpec).collect()
+}
+
+/// The text of the manifest and what messages call it.
+fn text(arguments: &ManifestArguments) -> Result<(String, String), Code> {
+    let path = &arguments.path;
+    let from_input = path == Path::new("-");
+    let name = if from_input { "standard input".to_owned() } else { path.display().to_string() };
+    let limit = arguments.max_manifest_size;
+    let bytes = read_at_most((!from_input).then_some(path), limit).map_err(|error| {
+        let hint = match error.kind() {
+            ErrorKind::FileTooLarge => {
+                let message = format!("manifest {name} is longer than {limit} bytes");
+                messages::error(
+                    &message,
+                    &[],
+                    &["raise --max-manifest-size if it is meant to be that long".to_owned()],
+                );
+                return Code::NothingRun;
+            }
+            ErrorKind::NotFound => {
+                Some("is the path right? it is relative to the current directory".to_owned())
+            }
+            ErrorKind::PermissionDenied => Some("run ccm as a user who may read it".to_owned()),
+            ErrorKind::IsADirectory => Some("name the file in it".to_owned()),
+            _ => None,
+        };
+        let hints: Vec<String> = hint.into_iter().collect();
+        messages::error(&format!("manifest {name} can't be read"), &[error.to_string()], &hints);
+        Code::NothingRun
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let before = str::from_utf8(&error.as_bytes()[..at]).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let cause = format!("line {line}: byte {at} is not part of a UTF-8 character");
+        let hints = ["save the file as UTF-8".to_owned()];
+        messages::error(&format!("manifest {name} is not UTF-8 text"), &[cause], &hints);
+        Code::NothingRun
+    })?;
+    Ok((name, text))
+}

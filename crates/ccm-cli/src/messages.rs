@@ -1,0 +1,25 @@
+//! What ccm says beside a run's report: to standard error, in one form.
+
+use std::io::Write as _;
+
+use anstream::stderr;
+use ccm_model::escape_control;
+
+/// Says why nothing could be done: the error, what caused it, then advice.
+pub(crate) fn error(message: &str, causes: &[String], hints: &[String]) {
+    let mut text = format!("error: {}\n", escape_control(message));
+    for cause in causes {
+        text += &format!("  caused by: {}\n", escape_control(cause));
+    }
+    for hint in hints {
+        text += &format!("hint: {}\n", escape_control(hint));
+    }
+    to_stderr(&text);
+}
+
+/// Says it to standard error; if that is closed, there is nobody left to tell.
+pub(crate) fn to_stderr(text: &str) {
+    let mut stderr = stderr().lock();
+    let _ = stderr.write_all(text.as_bytes());
+    let _ = stderr.flush();
+}

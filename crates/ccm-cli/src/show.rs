@@ -1,0 +1,53 @@
+//! The commands that only show something: validate, graph, schema.
+
+use std::io::Write as _;
+
+use ccm_graph::{Format, render};
+
+use crate::arguments::{Graph, GraphFormat, Validate};
+use crate::exit::Code;
+use crate::{manifest, messages};
+
+/// `ccm validate`.
+pub(crate) fn validate(arguments: &Validate) -> Code {
+    match manifest::read(&arguments.manifest, &ccm_resources::types()) {
+        Err(code) => code,
+        Ok(catalog) => {
+            let count = catalog.resources.len();
+            let resources = if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") };
+            print(&format!("{} is valid: {resources}\n", arguments.manifest.path.display()))
+        }
+    }
+}
+
+/// `ccm graph`.
+pub(crate) fn graph(arguments: &Graph) -> Code {
+    let format = match arguments.format {
+        GraphFormat::Text => Format::Text,
+        GraphFormat::Dot => Format::Dot,
+        GraphFormat::Mermaid => Format::Mermaid,
+    };
+    match manifest::read(&arguments.manifest, &ccm_resources::types()) {
+        Err(code) => code,
+        Ok(catalog) => print(&render(&catalog, format)),
+    }
+}
+
+/// `ccm schema`.
+pub(crate) fn schema() -> Code {
+    let schema = ccm_manifest::schema(&manifest::specs(&ccm_resources::types()));
+    print(&format!("{schema:#}\n"))
+}
+
+/// Prints to standard output. A reader that has gone away has seen enough.
+fn print(text: &str) -> Code {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => Code::Success,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Code::Success,
+        Err(error) => {
+            messages::error("standard output can't be written", &[error.to_string()], &[]);
+            Code::NothingRun
+        }
+    }
+}

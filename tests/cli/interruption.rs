@@ -1,0 +1,83 @@
+//! Signals, and what is left of a run that is ended by one.
+
+use ccm_testkit::{Called, Scratch, wait_until};
+use insta::assert_snapshot;
+
+use crate::ccm;
+
+/// Two resources: the first says that it has begun and then does not end.
+fn endless(scratch: &Scratch, first: &str) {
+    scratch.write_program("endless", &format!("#!/bin/sh\n{first}\n"));
+    let program = scratch.at("endless");
+    let manifest = format!(
+        "ccm: {{resources: [{{exec: [{{endless: {{command: {program}}}}}, {{next: {{command: touch {}}}}}]}}]}}",
+        scratch.at("next-ran")
+    );
+    scratch.write("manifest.yaml", manifest);
+}
+
+/// Runs it, sends the signals once the command has begun, and returns what ccm came to.
+fn interrupt(scratch: &Scratch, signals: &[&str]) -> Called {
+    let running = ccm(scratch, &["apply", "manifest.yaml"]).start();
+    for (number, signal) in signals.iter().enumerate() {
+        wait_until("the command has begun, or has noticed the signal", || {
+            scratch.has(&format!("begun-{number}"))
+        });
+        running.signal(signal);
+    }
+    let called = running.finish();
+    assert!(!scratch.has("next-ran"), "something was started after the signal");
+    called
+}
+
+const WAITS: &str = "touch begun-0; exec sleep 3600";
+
+#[test]
+fn a_signal_ends_the_command_and_the_rest_is_skipped() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let scratch = Scratch::new();
+        endless(&scratch, &format!("cd {}; {WAITS}", scratch.at("")));
+        let called = interrupt(&scratch, &[signal]);
+        assert_eq!(called.code, code, "{}", called.shown());
+        assert_snapshot!(format!("interrupted_by_{signal}"), called.shown());
+    }
+}
+
+#[test]
+fn a_second_signal_kills_at_once_and_the_summary_still_comes() {
+    let scratch = Scratch::new();
+    // It notices TERM, says so, and goes on; only KILL ends it.
+    let script = format!(
+        "exec 2> /dev/null; cd {}; trap 'touch begun-1' TERM; touch begun-0; while :; do sleep 0.05; done",
+        scratch.at("")
+    );
+    endless(&scratch, &script);
+    let called = interrupt(&scratch, &["INT", "INT"]);
+    assert_eq!(called.code, 130);
+    assert_snapshot!(called.shown());
+}
+
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "manifest.yaml",
+        format!(
+            "ccm: {{resources: [{{exec: {{name: hup, provider: shell, command: 'kill -HUP $(cat {})'}}}}]}}",
+            scratch.at("pid")
+        ),
+    );
+    // What nohup does: HUP is ignored before ccm starts.
+    let script = format!("trap '' HUP; echo $$ > pid; exec {} apply manifest.yaml", binary());
+    let status = std::process::Command::new("/bin/sh")
+        .args(["-c", &script])
+        .current_dir(scratch.path())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .expect("a shell");
+    assert_eq!(status.code(), Some(0));
+}
+
+fn binary() -> String {
+    std::env::var("CCM_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_ccm").to_owned())
+}

@@ -1,0 +1,30 @@
+//! The binary `ccm` as a user runs it.
+#![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
+
+mod apply;
+mod examples;
+mod interruption;
+mod mistakes;
+mod schema;
+mod seed;
+mod usage;
+
+use ccm_testkit::{Called, Ccm, Scratch};
+
+/// A call of the binary in a directory of the test's own.
+fn ccm(scratch: &Scratch, args: &[&str]) -> Ccm {
+    Ccm::new(env!("CARGO_BIN_EXE_ccm"), scratch).args(args)
+}
+
+/// Applies a manifest given as text.
+fn apply(scratch: &Scratch, manifest: &str, options: &[&str]) -> Called {
+    scratch.write("manifest.yaml", manifest);
+    ccm(scratch, &["apply", "manifest.yaml"]).args(options).run()
+}
+
+/// Applies execs given as the lines below `- exec:`; `[dir]` in them stands for the directory.
+fn apply_execs(scratch: &Scratch, execs: &str, options: &[&str]) -> Called {
+    let execs = execs.replace("[dir]", &scratch.path().to_string_lossy());
+    apply(scratch, &format!("ccm:\n  resources:\n    - exec:\n{execs}"), options)
+}

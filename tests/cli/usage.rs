@@ -1,0 +1,47 @@
+//! The command line itself.
+
+use ccm_testkit::Scratch;
+use insta::assert_snapshot;
+
+use crate::ccm;
+
+#[test]
+fn help_is_worth_reading() {
+    let scratch = Scratch::new();
+    for (name, args) in [
+        ("help", &["--help"][..]),
+        ("help_apply", &["apply", "--help"]),
+        ("help_validate", &["validate", "--help"]),
+        ("help_graph", &["graph", "--help"]),
+        ("help_schema", &["schema", "--help"]),
+    ] {
+        assert_snapshot!(name, ccm(&scratch, args).run().shown());
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    let scratch = Scratch::new();
+    let called = ccm(&scratch, &["--version"]).run();
+    assert_eq!(called.stdout, format!("ccm {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(called.code, 0);
+}
+
+#[test]
+fn bad_usage_has_its_own_exit_code_and_says_what_is_meant() {
+    let scratch = Scratch::new();
+    for (name, args) in [
+        ("usage_nothing", &[][..]),
+        ("usage_unknown_command", &["aply", "manifest.yaml"]),
+        ("usage_no_manifest", &["apply"]),
+        ("usage_unknown_option", &["apply", "--nop", "manifest.yaml"]),
+        ("usage_bad_timeout", &["apply", "--timeout", "30", "manifest.yaml"]),
+        ("usage_bad_reference", &["apply", "--only", "reload", "manifest.yaml"]),
+        ("usage_loud_and_quiet", &["apply", "-v", "-q", "manifest.yaml"]),
+        ("usage_bad_format", &["graph", "--format", "svg", "manifest.yaml"]),
+    ] {
+        let called = ccm(&scratch, args).run();
+        assert_eq!(called.code, 64, "{args:?}");
+        assert_snapshot!(name, called.shown());
+    }
+}

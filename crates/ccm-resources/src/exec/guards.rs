@@ -58,7 +58,7 @@ async fn exit_code(exec: &Exec, guard: &Guard, context: &mut Context<'_>) -> Res
         Exit::TimedOut { after } => {
             Err(with_output(format!("it timed out after {}", display_duration(*after))))
         }
-        Exit::Cancelled => Err(with_output("it was ended, because the run was".to_owned())),
+        Exit::Cancelled => Err(with_output("it was stopped, because the run was".to_owned())),
     }
 }
 

@@ -82,7 +82,7 @@ fn ended(exec: &Exec, finished: &Finished) -> Result<Ended, Failure> {
             Failure::new(format!("command timed out after {}", display_duration(*after)))
                 .with_hint("raise `timeout`, or find out what the command waits for")
         }
-        Exit::Cancelled => Failure::new("command was ended, because the run was"),
+        Exit::Cancelled => Failure::new("command was stopped, because the run was"),
     };
     for process in &finished.unkillable {
         failure.chain.push(format!("could not be killed, and still runs: {}", display_process(process)));

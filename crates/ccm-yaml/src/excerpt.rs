@@ -20,9 +20,13 @@ pub(crate) fn rest_of_line(text: &str, at: usize) -> &str {
     rest.find(" #").map_or(rest, |comment| &rest[..comment]).trim_end_matches([' ', '\t'])
 }
 
-/// The length of the word at `at`, in bytes.
+/// The length in bytes of the word at `at`, or of its beginning if it is very long.
 pub(crate) fn word_length(text: &str, at: usize) -> usize {
-    text[at..].find([' ', '\t', '\n', '\r']).unwrap_or(text.len() - at)
+    const LONGEST: usize = 80;
+    let mut characters = text[at..].char_indices().take(LONGEST + 1);
+    let is_end = |character| matches!(character, ' ' | '\t' | '\n' | '\r');
+    let end = characters.find(|(offset, character)| *offset >= LONGEST || is_end(*character));
+    end.map_or(text.len() - at, |(offset, _)| offset)
 }
 
 /// Cuts and escapes text of any length for a message.

@@ -52,7 +52,7 @@ impl Mistake<'_> {
 
     fn by_kind(&self) -> Diagnostic {
         match self.kind {
-            ErrorKind::RecursionLimitExceeded => too_deep(self.word(), self.limits),
+            ErrorKind::RecursionLimitExceeded => too_deep(self.character(), self.limits),
 
             ErrorKind::MappingValueNotAllowed => self.colon(),
             ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => self.key_without_colon(),

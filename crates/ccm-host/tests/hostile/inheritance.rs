@@ -76,7 +76,7 @@ fn closed_standard_streams_of_ours_do_no_harm() {
                 nix::unistd::close(descriptor).expect("to close a standard stream");
             }
             for stdin in [None, Some("in".to_owned())] {
-                let command = Command { stdin, ..shell("cat; echo out; echo err >&2; ls /proc/self/fd") };
+                let command = Command { stdin, ..shell("cat; echo out; echo err >&2") };
                 let finished = run(runner, &command).await;
                 output.push((text(&finished.stdout), text(&finished.stderr)));
             }
@@ -85,7 +85,7 @@ fn closed_standard_streams_of_ours_do_no_harm() {
             nix::unistd::dup2_stderr(&saved).expect("to open it again");
         }
         for pair in output.chunks(2) {
-            let expected = |begin: &str| (format!("{begin}out\n0\n1\n2\n3\n"), "err\n".to_owned());
+            let expected = |begin: &str| (format!("{begin}out\n"), "err\n".to_owned());
             assert_eq!(pair, [expected(""), expected("in")]);
         }
     });

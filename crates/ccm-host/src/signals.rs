@@ -1,7 +1,5 @@
 //! The signals that ask ccm to end.
 
-use std::cell::Cell;
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
 use std::task::Poll;
@@ -10,7 +8,6 @@ use nix::sys::signal::Signal as Number;
 use tokio::signal::unix::{Signal as Arrivals, SignalKind, signal};
 
 use crate::raw;
-use crate::{CancellationSource, Level};
 
 /// A signal that asked ccm to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,19 +48,5 @@ impl Signals {
             arrived.map_or(Poll::Pending, Poll::Ready)
         })
         .await
-    }
-
-    /// Ends a run by them, for as long as it is polled: the first stops it, any further one kills its
-    /// command. The first one is remembered, because the exit code tells of it.
-    pub async fn forward(&mut self, source: &CancellationSource, first: &Cell<Option<Signal>>) -> Infallible {
-        loop {
-            let signal = self.next().await;
-            if first.get().is_none() {
-                first.set(Some(signal));
-                source.raise(Level::Stop);
-            } else {
-                source.raise(Level::Kill);
-            }
-        }
     }
 }

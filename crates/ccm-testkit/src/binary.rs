@@ -74,8 +74,12 @@ impl Ccm {
 
     /// Starts it and does not wait.
     pub fn start(self) -> Running {
-        let mut command = Command::new(&self.binary);
+        // Whoever runs the tests may ignore signals, as a shell does for its background jobs; a test means what
+        // a user at a terminal gets.
+        let mut command = Command::new("/usr/bin/env");
         command
+            .arg("--default-signal=INT,TERM,HUP")
+            .arg(&self.binary)
             .args(&self.args)
             .current_dir(&self.directory)
             .env_clear()

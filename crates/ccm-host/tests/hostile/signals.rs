@@ -1,9 +1,6 @@
 //! The signals that ask ccm to end.
 
-use std::cell::Cell;
-
 use ccm_host::signals::{Signal, Signals};
-use ccm_host::{CancellationSource, Level};
 use ccm_testkit::isolated_after;
 use nix::sys::signal::{Signal as Number, raise};
 
@@ -12,30 +9,6 @@ use crate::block_on;
 /// Whoever runs the tests may ignore some of them: a shell does for its background jobs.
 const AT_DEFAULT: &str = r#"exec env --default-signal=INT,TERM,HUP "$0" "$@""#;
 const WITHOUT_HUP: &str = r#"exec env --default-signal=INT,TERM --ignore-signal=HUP "$0" "$@""#;
-
-#[test]
-fn the_first_stops_and_the_second_kills() {
-    isolated_after(AT_DEFAULT, "signals::the_first_stops_and_the_second_kills", || {
-        block_on(async {
-            let mut signals = Signals::listen().expect("to listen");
-            let (source, cancellation) = CancellationSource::new();
-            let first = Cell::new(None);
-            let levels = async {
-                assert_eq!(cancellation.level(), Level::Go);
-                raise(Number::SIGTERM).expect("to raise");
-                cancellation.reached(Level::Stop).await;
-                assert_eq!(cancellation.level(), Level::Stop);
-                raise(Number::SIGINT).expect("to raise");
-                cancellation.reached(Level::Kill).await;
-            };
-            tokio::select! {
-                never = signals.forward(&source, &first) => match never {},
-                () = levels => {}
-            }
-            assert_eq!(first.get(), Some(Signal { name: "SIGTERM", number: 15 }));
-        });
-    });
-}
 
 #[test]
 fn each_is_named() {

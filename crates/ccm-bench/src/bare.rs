@@ -1,0 +1,75 @@
+//! The same work without ccm: the system calls and nothing else.
+#![expect(unsafe_code, reason = "a bare posix_spawn has no safe face")]
+
+use std::ffi::c_short;
+use std::fs::File;
+use std::io::{PipeReader, PipeWriter, Read as _, pipe};
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd as _;
+use std::ptr::null_mut;
+
+/// Starts /bin/true with a new session and two pipes, reads both to their ends, and waits; so many times.
+pub(crate) fn spawn_true(count: u32) {
+    for _ in 0..count {
+        let null = File::open("/dev/null").expect("/dev/null");
+        let (out, its_out): (PipeReader, PipeWriter) = pipe().expect("a pipe");
+        let (err, its_err): (PipeReader, PipeWriter) = pipe().expect("a pipe");
+        let program = c"/bin/true";
+        let arguments = [program.as_ptr().cast_mut(), null_mut()];
+        let environment = [null_mut()];
+        let mut pid = 0;
+        // SAFETY: every pointer leads to a value that lives until the end of the block, strings and lists end
+        // as C wants them, and what is initialised is destroyed.
+        let result = unsafe {
+            let mut actions = MaybeUninit::uninit();
+            let mut attributes = MaybeUninit::uninit();
+            libc::posix_spawn_file_actions_init(actions.as_mut_ptr());
+            libc::posix_spawnattr_init(attributes.as_mut_ptr());
+            for (file, number) in [(null.as_raw_fd(), 0), (its_out.as_raw_fd(), 1), (its_err.as_raw_fd(), 2)]
+            {
+                libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), file, number);
+            }
+            let flags: c_short = libc::POSIX_SPAWN_SETSID;
+            libc::posix_spawnattr_setflags(attributes.as_mut_ptr(), flags);
+            let result = libc::posix_spawn(
+                &raw mut pid,
+                program.as_ptr(),
+                actions.as_ptr(),
+                attributes.as_ptr(),
+                arguments.as_ptr(),
+                environment.as_ptr(),
+            );
+            libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
+            libc::posix_spawnattr_destroy(attributes.as_mut_ptr());
+            result
+        };
+        assert_eq!(result, 0, "posix_spawn failed");
+        drop((its_out, its_err));
+        let mut printed = Vec::new();
+        for mut stream in [out, err] {
+            stream.read_to_end(&mut printed).expect("the pipe");
+        }
+        let mut status = 0;
+        // SAFETY: the pointer leads to the status.
+        let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+        assert_eq!((waited, status), (pid, 0), "/bin/true failed");
+    }
+}
+
+/// Looks at a file so many times.
+pub(crate) fn stat(count: u32) {
+    for _ in 0..count {
+        std::fs::metadata("/etc/passwd").expect("/etc/passwd");
+    }
+}
+
+/// The most memory that any child had so far, in KiB.
+pub(crate) fn peak_memory_of_children() -> i64 {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure, of which zeroes are a value too.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    usage.ru_maxrss
+}

@@ -1,0 +1,113 @@
+//! Figures of ccm beside a bare program that does the same work, in one run.
+//!
+//! `cargo run --release --package ccm-bench` builds nothing else: build the binary before it
+//! (`cargo build --release`), because start-up and memory are those of `target/release/ccm`. Each figure is a
+//! ratio or a time per resource; the two sides of a ratio take turns, and the median of the rounds counts.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a benchmark does by hand what it compares with"
+)]
+#![expect(clippy::print_stdout, reason = "its figures are its output")]
+#![expect(clippy::expect_used, reason = "a benchmark that can't be set up has nothing to say")]
+
+mod apply;
+mod bare;
+mod binary;
+mod manifests;
+mod measure;
+
+use std::path::Path;
+
+use apply::{Listener, Loaded};
+use measure::{per, print, ratio, time, times};
+
+fn main() {
+    println!("{:<44} {:>12} {:>12} {:>8}", "", "ccm", "bare", "ratio");
+    let scratch = tempfile::tempdir().expect("a directory");
+    // First, because until it becomes ccm a child counts with the memory of this process.
+    memory(scratch.path());
+    start_up(scratch.path());
+    load();
+    exec_run();
+    exec_steady();
+    shapes();
+}
+
+/// One satisfied resource, from the start of the process to its end.
+fn start_up(scratch: &Path) {
+    let Some(ccm) = binary::ccm() else {
+        println!("start-up: skipped, there is no target/release/ccm");
+        return;
+    };
+    let manifest = scratch.join("one.yaml");
+    std::fs::write(&manifest, manifests::satisfied(1)).expect("a manifest");
+    let (ours, theirs) = times(30, || binary::run(&ccm, &["apply", "-q"], &manifest), binary::run_true);
+    ratio("start-up: one satisfied exec, against /bin/true", ours, theirs);
+}
+
+/// From text to catalog.
+fn load() {
+    let mut each = Vec::new();
+    for count in [1_000, 10_000] {
+        let text = manifests::satisfied(count);
+        let took = time(7, || drop(Loaded::new(&text)));
+        per(&format!("load: {count} small execs, each"), took, count);
+        each.push(took.as_secs_f64() / f64::from(count));
+    }
+    print("load: cost of one at 10000 against at 1000", each[1] / each[0]);
+}
+
+/// Commands that are really run.
+fn exec_run() {
+    for count in [100, 1_000] {
+        let loaded = Loaded::new(&manifests::commands(count));
+        let rounds = if count == 100 { 9 } else { 3 };
+        let (ours, theirs) = times(rounds, || loaded.apply(Listener::None), || bare::spawn_true(count));
+        ratio(&format!("exec-run: /bin/true {count} times"), ours, theirs);
+    }
+}
+
+/// Commands that `creates` keeps from running.
+fn exec_steady() {
+    for count in [1_000, 10_000] {
+        let loaded = Loaded::new(&manifests::satisfied(count));
+        let (ours, theirs) = times(9, || loaded.apply(Listener::None), || bare::stat(count));
+        ratio(&format!("exec-steady: {count} with creates"), ours, theirs);
+        per("  each", ours, count);
+        let text = time(9, || loaded.apply(Listener::Text));
+        per("  more for the text report, each", text.saturating_sub(ours), count);
+    }
+}
+
+/// Long chains and wide fans must cost no more for each resource than a plain list.
+fn shapes() {
+    for (name, make) in [
+        ("chain of requires", manifests::chain as fn(u32) -> String),
+        ("sources with 10 subscribers each", manifests::fans),
+    ] {
+        let mut each = Vec::new();
+        for count in [1_100, 11_000] {
+            let text = make(count);
+            let loading = time(5, || drop(Loaded::new(&text)));
+            let loaded = Loaded::new(&text);
+            let walking = time(5, || loaded.apply(Listener::None));
+            per(&format!("{name}: {count} loaded, each"), loading, count);
+            per(&format!("{name}: {count} walked, each"), walking, count);
+            each.push((loading + walking).as_secs_f64() / f64::from(count));
+        }
+        print(&format!("{name}: cost of one, ten times as many"), each[1] / each[0]);
+    }
+}
+
+/// The most memory that the binary takes.
+fn memory(scratch: &Path) {
+    let Some(ccm) = binary::ccm() else { return };
+    for count in [1, 10_000] {
+        let manifest = scratch.join("many.yaml");
+        std::fs::write(&manifest, manifests::satisfied(count)).expect("a manifest");
+        binary::run(&ccm, &["apply", "-q"], &manifest);
+        let mebibytes = bare::peak_memory_of_children() / 1024;
+        println!("{:<44} {mebibytes:>8} MiB", format!("memory: {count} satisfied execs"));
+    }
+}

@@ -105,6 +105,16 @@ fn the_time_of_a_run_can_be_limited() {
 }
 
 #[test]
+fn the_time_of_a_run_ends_one_that_never_waits() {
+    let scratch = Scratch::new();
+    let execs =
+        (0..20_000).map(|number| format!("        - x{number}: {{creates: /}}\n")).collect::<String>();
+    let called = apply_execs(&scratch, &execs, &["--timeout", "1ms"]);
+    assert_eq!(called.code, 4);
+    assert!(called.stdout.ends_with("  the run was stopped after 1ms, the time it was given\n"));
+}
+
+#[test]
 fn a_command_has_its_own_deadline() {
     let scratch = Scratch::new();
     let execs = "        - sleep 3600: {timeout: 100ms}\n        - 'true':\n";
@@ -142,6 +152,41 @@ fn a_reader_that_goes_away_does_not_end_the_run() {
     let called = ccm(&scratch, &["apply", "manifest.yaml"]).stdout(writer).run();
     assert_eq!(called.code, 0, "{}", called.shown());
     assert!(scratch.has("a") && scratch.has("b"));
+}
+
+#[test]
+fn a_report_that_can_not_be_written_is_a_failure() {
+    let scratch = Scratch::new();
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'true'}}]}");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let called = ccm(&scratch, &["apply", "manifest.yaml"]).stdout(full).run();
+    assert_snapshot!(called.shown(), @r"
+    exit code 4
+    --- stderr
+    error: can't write the report
+      caused by: No space left on device (os error 28)
+    ");
+}
+
+#[test]
+fn quiet_keeps_warnings_back() {
+    let scratch = Scratch::new();
+    assert_eq!(
+        apply_execs(&scratch, "        - 'true': {refresh_only: true}\n", &["-q"]).shown(),
+        "exit code 0\n"
+    );
+}
+
+#[test]
+fn creates_below_a_file_is_not_there() {
+    let scratch = Scratch::new();
+    let called = apply_execs(
+        &scratch,
+        "        - 'true': {creates: /etc/passwd/x, unchanged_returns: [0], returns: []}\n",
+        &[],
+    );
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(called.stdout.contains("was not produced"), "{}", called.shown());
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::cell::OnceCell;
 use std::convert::Infallible;
-use std::io::{BufWriter, stdout};
+use std::error::Error as _;
+use std::io::{BufWriter, ErrorKind, stdout};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::signals::Signals;
 use ccm_host::{CancellationSource, Host, Level, SystemClock, SystemFiles, SystemRunner};
 use ccm_model::{Catalog, ResourceIndex, RunSummary, StopCause, closest};
-use ccm_report::{TextReport, Verbosity};
+use ccm_report::{ReportError, TextReport, Verbosity};
 
 use crate::arguments::Apply;
 use crate::exit::Code;
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         debug_to_stderr();
     }
     let types = ccm_resources::types();
-    let catalog = match manifest::read(&arguments.manifest, &types) {
+    let catalog = match manifest::read(&arguments.manifest, !arguments.quiet, &types) {
         Ok(catalog) => catalog,
         Err(code) => return code,
     };
@@ -70,11 +71,17 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(summary) => summary,
         Err(error) => return cannot_start(&error),
     };
-    if let Err(error) = report.finish() {
-        let causes: Vec<String> = std::error::Error::source(&error).iter().map(ToString::to_string).collect();
-        messages::error(&error.to_string(), &causes, &[]);
+    let code = Code::of(&summary, arguments.detailed_exitcodes);
+    match report.finish() {
+        Ok(()) => code,
+        // Whoever read it has seen enough.
+        Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => code,
+        Err(error) => {
+            let causes: Vec<String> = error.source().iter().map(ToString::to_string).collect();
+            messages::error(&error.to_string(), &causes, &[]);
+            code.with_lost_report()
+        }
     }
-    Code::of(&summary, arguments.detailed_exitcodes)
 }
 
 fn verbosity(arguments: &Apply) -> Verbosity {
@@ -134,7 +141,7 @@ async fn watch(
 /// Says that ccm itself could not be set up.
 pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
     let causes: Vec<String> =
-        std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect();
+        std::iter::successors(Some(error), |error| (*error).source()).map(ToString::to_string).collect();
     messages::error("ccm can't start a run", &causes, &[]);
     Code::NothingRun
 }

@@ -39,6 +39,15 @@ impl Code {
         }
     }
 
+    /// The same for a run whose report was lost on its way.
+    pub(crate) fn with_lost_report(self) -> Self {
+        match self {
+            Self::Success => Self::Failures,
+            Self::Changes => Self::ChangesAndFailures,
+            other => other,
+        }
+    }
+
     fn number(self) -> u8 {
         match self {
             Self::Success => 0,

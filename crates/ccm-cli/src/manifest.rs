@@ -12,9 +12,11 @@ use crate::arguments::ManifestArguments;
 use crate::exit::Code;
 use crate::{diagnostics, messages};
 
-/// Reads and checks a manifest. Says what is wrong with it; nothing is run before this is done.
+/// Reads and checks a manifest. Says what is wrong with it; nothing is run before this is done. Without
+/// `warnings`, mere warnings are kept back.
 pub(crate) fn read(
     arguments: &ManifestArguments,
+    warnings: bool,
     types: &[&'static dyn ResourceType],
 ) -> Result<Catalog, Code> {
     let (name, text) = text(arguments)?;
@@ -22,7 +24,9 @@ pub(crate) fn read(
     let source = sources.add(name.clone(), text);
     let text = sources.get(source).map(|source| source.text.clone()).unwrap_or_default();
     let Loaded { catalog, diagnostics } = load(source, &text, &specs(types));
-    diagnostics::print(&diagnostics, &sources);
+    if warnings || catalog.is_none() {
+        diagnostics::print(&diagnostics, &sources);
+    }
     catalog.ok_or_else(|| {
         let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
         let mistakes = if errors == 1 { "1 mistake".to_owned() } else { format!("{errors} mistakes") };

@@ -10,7 +10,7 @@ use crate::{manifest, messages};
 
 /// `ccm validate`.
 pub(crate) fn validate(arguments: &Validate) -> Code {
-    match manifest::read(&arguments.manifest, &ccm_resources::types()) {
+    match manifest::read(&arguments.manifest, true, &ccm_resources::types()) {
         Err(code) => code,
         Ok(catalog) => {
             let count = catalog.resources.len();
@@ -27,7 +27,7 @@ pub(crate) fn graph(arguments: &Graph) -> Code {
         GraphFormat::Dot => Format::Dot,
         GraphFormat::Mermaid => Format::Mermaid,
     };
-    match manifest::read(&arguments.manifest, &ccm_resources::types()) {
+    match manifest::read(&arguments.manifest, true, &ccm_resources::types()) {
         Err(code) => code,
         Ok(catalog) => print(&render(&catalog, format)),
     }

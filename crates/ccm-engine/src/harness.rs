@@ -66,7 +66,11 @@ async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'
     match manage(turn, handled, context).await {
         Ok(outcome) => outcome,
         Err(failure) if turn.noop && failure.missing => match (turn.would_change_before)() {
-            Some(before) => not_known(turn, handled, &before),
+            Some(before) => {
+                // A typing error looks the same, so what went wrong is said as well.
+                handled.warnings.push(format!("as things are now: {}", failure.chain.join(": ")));
+                not_known(turn, handled, &before)
+            }
             None => Outcome::Failed(Box::new(failure)),
         },
         Err(failure) => Outcome::Failed(Box::new(failure)),

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 use ccm_graph::Graph;
@@ -95,6 +96,10 @@ struct Walk<'a> {
     would_change: Vec<ResourceIndex>,
     counts: Counts,
     stopped: Option<StopCause>,
+    /// The first failed resource, if that ends the run for the rest.
+    culprit: Option<ResourceIndex>,
+    /// When what waits beside the run last had its chance.
+    yielded: Duration,
 }
 
 impl<'a> Walk<'a> {
@@ -109,18 +114,41 @@ impl<'a> Walk<'a> {
             would_change: Vec::new(),
             counts: Counts::default(),
             stopped: None,
+            culprit: None,
+            yielded: run.host.clock.monotonic(),
         }
     }
 
     async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
         let mut ready = self.graph.ready_set();
         while let Some(index) = ready.next() {
+            self.let_others_in().await;
             let transaction = self.turn(index, on_event).await;
             self.remember(index, &transaction.outcome);
             on_event(Event::ResourceFinished(Box::new(transaction)));
             ready.finish(index);
         }
         self.notice_stop();
+    }
+
+    /// Gives what waits beside the run its chance now and then: a run of resources that never wait would
+    /// otherwise notice neither a signal nor the end of its time.
+    async fn let_others_in(&mut self) {
+        const OFTEN_ENOUGH: Duration = Duration::from_millis(10);
+        let now = self.run.host.clock.monotonic();
+        if now.saturating_sub(self.yielded) < OFTEN_ENOUGH {
+            return;
+        }
+        self.yielded = now;
+        let mut had = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut had, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Remembers why the run is ended from outside, if it is. This outranks a failure: a command that was
@@ -177,6 +205,10 @@ impl<'a> Walk<'a> {
             return Some(SkipCause::Unmet { culprits: named });
         }
         self.notice_stop();
+        if let (None, Some(culprit)) = (&self.stopped, self.culprit) {
+            let culprit = self.run.catalog.resource(culprit).id.clone();
+            self.stopped = Some(StopCause::Failed { culprit });
+        }
         self.stopped.clone().map(|by| SkipCause::Stopped { by })
     }
 
@@ -257,9 +289,8 @@ impl<'a> Walk<'a> {
         }
         if let Outcome::Failed(_) = outcome {
             done.culprits = Some(Rc::from([index]));
-            if (self.run.fail_on_error || self.run.catalog.fail_on_error) && self.stopped.is_none() {
-                let culprit = self.run.catalog.resource(index).id.clone();
-                self.stopped = Some(StopCause::Failed { culprit });
+            if self.run.fail_on_error || self.run.catalog.fail_on_error {
+                self.culprit.get_or_insert(index);
             }
         }
     }

@@ -19,16 +19,25 @@ pub struct SystemFiles;
 
 impl Files for SystemFiles {
     fn exists(&self, path: &Path) -> io::Result<bool> {
-        path.try_exists()
+        match path.metadata() {
+            Ok(_) => Ok(true),
+            Err(error) if is_absence(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     fn is_directory(&self, path: &Path) -> io::Result<bool> {
         match path.metadata() {
             Ok(metadata) => Ok(metadata.is_dir()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) if is_absence(&error) => Ok(false),
             Err(error) => Err(error),
         }
     }
+}
+
+/// Nothing is there, or a part of the way to it is a file.
+pub(crate) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Reads at most `limit` bytes of a file, or of standard input if there is no path.

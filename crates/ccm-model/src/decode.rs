@@ -87,20 +87,37 @@ impl de::Error for DecodeError {
 /// Decodes the properties of a resource. `also_known` are names that a misspelt one may have meant although
 /// they are decoded elsewhere.
 ///
-/// Every property that is wrong gives a diagnostic of its own, and so does every wrong element of a list.
+/// Every property that is wrong gives a diagnostic of its own, and so does every wrong element of a list or
+/// map.
 pub fn decode<T: DeserializeOwned>(
     properties: &Properties,
     also_known: &[&str],
 ) -> Result<T, Vec<Diagnostic>> {
     let entries: Vec<&Entry> = properties.given().collect();
     T::deserialize(Entries::new(&entries)).map_err(|first| {
-        let mut diagnostics: Vec<Diagnostic> =
-            entries.iter().flat_map(|entry| mistakes_of::<T>(entry, also_known)).collect();
+        let diagnostics = mistakes_in::<T>(&entries, also_known);
         if diagnostics.is_empty() {
-            diagnostics.push(first.into_diagnostic(Span::default(), also_known));
+            vec![first.into_diagnostic(Span::default(), also_known)]
+        } else {
+            diagnostics
         }
-        diagnostics
     })
+}
+
+/// Decodes what can be decoded, and finds every mistake in the rest. No value: the mistake is in no single
+/// property.
+pub fn decode_partly<T: DeserializeOwned>(
+    properties: &Properties,
+    also_known: &[&str],
+) -> (Option<T>, Vec<Diagnostic>) {
+    match decode(properties, also_known) {
+        Ok(value) => (Some(value), Vec::new()),
+        Err(diagnostics) => {
+            let right = |entry: &&Entry| T::deserialize(Entries::new(&[*entry])).is_ok();
+            let entries: Vec<&Entry> = properties.given().filter(right).collect();
+            (T::deserialize(Entries::new(&entries)).ok(), diagnostics)
+        }
+    }
 }
 
 /// Decodes a map on its own, such as a section of the manifest.
@@ -108,27 +125,36 @@ pub fn decode_known<T: DeserializeOwned>(map: &Map) -> Result<T, Vec<Diagnostic>
     decode(&Properties::new(map.clone(), None), &[])
 }
 
+fn mistakes_in<T: DeserializeOwned>(entries: &[&Entry], also_known: &[&str]) -> Vec<Diagnostic> {
+    entries.iter().flat_map(|entry| mistakes_of::<T>(entry, also_known)).collect()
+}
+
 /// The mistakes of one property: of each element if each alone can be wrong, else of the whole.
 fn mistakes_of<T: DeserializeOwned>(entry: &Entry, also_known: &[&str]) -> Vec<Diagnostic> {
     let alone = |entry: &Entry| T::deserialize(Entries::new(&[entry])).err();
     let Some(whole) = alone(entry) else { return Vec::new() };
-    if whole.unknown.is_none()
-        && let Value::List(elements) = &entry.value.value
-    {
-        let single = |element: &Node| Entry {
-            key: entry.key.clone(),
-            value: Node { value: Value::List(vec![element.clone()]), span: entry.value.span },
-        };
-        let each: Vec<Diagnostic> = elements
+    let single = |value: Value, span: Span| {
+        let single = Entry { key: entry.key.clone(), value: Node { value, span } };
+        alone(&single).map(|error| error.into_diagnostic(span, also_known))
+    };
+    let each: Vec<Diagnostic> = match &entry.value.value {
+        _ if whole.unknown.is_some() => Vec::new(),
+        Value::List(elements) => elements
             .iter()
-            .filter_map(|element| alone(&single(element)))
-            .map(|error| error.into_diagnostic(entry.value.span, also_known))
-            .collect();
-        if !each.is_empty() {
-            return each;
-        }
-    }
-    vec![whole.into_diagnostic(entry.value.span, also_known)]
+            .filter_map(|element| single(Value::List(vec![element.clone()]), entry.value.span))
+            .collect(),
+        Value::Map(map) => map
+            .entries()
+            .iter()
+            .filter_map(|element| {
+                // A mistake that names no place of its own is shown at the value, or where it is missing.
+                let at = if element.value.is_null() { element.key.span } else { element.value.span };
+                single(Value::Map(Map::new(vec![element.clone()])), at)
+            })
+            .collect(),
+        Value::Scalar(_) => Vec::new(),
+    };
+    if each.is_empty() { vec![whole.into_diagnostic(entry.value.span, also_known)] } else { each }
 }
 
 /// Names what a value should have been, and hints at the usual slip.

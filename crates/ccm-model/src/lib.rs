@@ -22,7 +22,7 @@ mod text;
 mod words;
 
 pub use catalog::{Catalog, Dependency, Properties, Resource, ResourceIndex, Spanned};
-pub use decode::{DecodeError, decode, decode_known};
+pub use decode::{decode, decode_known, decode_partly};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use duration::{DurationError, display_duration, parse_duration};
 pub use escape::escape_control;

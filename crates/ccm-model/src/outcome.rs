@@ -130,11 +130,6 @@ impl Outcome {
         matches!(self, Self::Changed | Self::Refreshed | Self::WouldChange { .. } | Self::WouldRefresh { .. })
     }
 
-    /// Tells whether what depends on it may go on.
-    pub fn satisfies(&self) -> bool {
-        !matches!(self, Self::Skipped { .. } | Self::Failed(_))
-    }
-
     /// One word for it, as the text report prints it.
     pub fn word(&self) -> &'static str {
         match self {

@@ -135,9 +135,10 @@ fn kill_with_descendants(pid: u32) {
             doomed.extend(children.get(&next).into_iter().flatten());
         }
     }
-    let numbers = seen.iter().map(u32::to_string);
+    let numbers = seen.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
     // The test fails anyway; what could not be killed does not make it fail better.
-    let _status = Command::new("kill").arg("-KILL").args(numbers).stderr(Stdio::null()).status();
+    let kill = format!("kill -KILL {numbers}");
+    let _status = Command::new("/bin/sh").args(["-c", &kill]).stderr(Stdio::null()).status();
 }
 
 /// The children of this process, also those that have ended and were not reaped.

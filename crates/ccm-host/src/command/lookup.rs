@@ -1,13 +1,14 @@
 //! Finding a program, and saying why one could not be started.
 
 use std::fs::{Metadata, metadata};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, StatVfs, StatVfsMountFlags, accessat, statvfs};
 
 use super::{Command, StartError, interpreter};
+use crate::files::is_absence;
 
 /// Finds the program of that name as a shell would.
 pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
@@ -64,11 +65,6 @@ pub(super) fn diagnose(command: &Command, source: io::Error) -> StartError {
         }
         None => StartError::Spawn { program, source },
     }
-}
-
-/// Nothing is there, or a part of the way to it is a file.
-fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Checks that something that exists is a program that this user may run.

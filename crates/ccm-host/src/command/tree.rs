@@ -99,6 +99,25 @@ impl Before {
         }
         before
     }
+
+    /// Adds what the survivors have started since: it is theirs, also when it loses its parent later.
+    ///
+    /// What moves to a session of its own and loses its parent between two looks can't be told from what the
+    /// command left.
+    fn follow(&mut self, table: &[Entry], us: Us) {
+        if self.processes.is_empty() {
+            return;
+        }
+        let survives = |entry: &Entry| self.processes.contains(&entry.identity);
+        let theirs: Vec<(Identity, i32)> =
+            below(table, &[&survives]).into_iter().map(|entry| (entry.identity, entry.session)).collect();
+        for (identity, session) in theirs {
+            self.processes.insert(identity);
+            if session != us.session {
+                self.sessions.insert(session);
+            }
+        }
+    }
 }
 
 /// Those that are roots of the first kind and all their descendants, parents first; then what the further
@@ -150,11 +169,12 @@ impl Tree {
         Self { us: Us::now(), leader: Some(leader), before, is_over: false }
     }
 
-    /// Reaps the orphans of the command that have ended, for as long as it is polled.
-    pub(super) async fn tidy(&self) -> Infallible {
+    /// Reaps the orphans of the command that have ended, and keeps track of what survivors start, for as
+    /// long as it is polled.
+    pub(super) async fn tidy(&mut self) -> Infallible {
         loop {
             sleep(TIDYING).await;
-            if matches!(ended_child(), Ok(Some(_))) {
+            if !self.before.processes.is_empty() || matches!(ended_child(), Ok(Some(_))) {
                 // What could not be done now is done the next time.
                 let _living = self.living();
             }
@@ -191,7 +211,7 @@ impl Tree {
     }
 
     /// Sends TERM to everything, also to what appears later, until all has ended or the time is over.
-    async fn ask(&self) {
+    async fn ask(&mut self) {
         let end = Instant::now() + GRACE;
         let mut asked = HashSet::new();
         loop {
@@ -215,7 +235,7 @@ impl Tree {
     }
 
     /// Makes passes of KILL until nothing is left but what refuses.
-    async fn kill(&self) -> Vec<Process> {
+    async fn kill(&mut self) -> Vec<Process> {
         let end = Instant::now() + PASSES;
         let mut refusing = HashSet::new();
         let mut empty = 0;
@@ -243,8 +263,9 @@ impl Tree {
     }
 
     /// Those of the command that have not ended, parents first. Reaps those that have and are ours.
-    fn living(&self) -> io::Result<Vec<Entry>> {
+    fn living(&mut self) -> io::Result<Vec<Entry>> {
         let table = table::read()?;
+        self.before.follow(&table, self.us);
         let leader = self.leader.map(number);
         let mut living = Vec::new();
         for entry in members(&table, self.us, leader, &self.before) {

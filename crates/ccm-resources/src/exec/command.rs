@@ -87,6 +87,14 @@ impl Mistake {
         mistake
     }
 
+    /// Tells whether it may only be there because one of these properties could not be read.
+    pub(crate) fn may_follow_from(&self, wrong: &[&str]) -> bool {
+        const TOGETHER: [&[&str]; 3] =
+            [&["command", "args"], &["returns", "unchanged_returns"], &["path", "environment"]];
+        let about = TOGETHER.iter().find(|properties| properties.contains(&self.property));
+        about.is_some_and(|properties| properties.iter().any(|property| wrong.contains(property)))
+    }
+
     /// Points at what was written.
     pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
         let node = checked.resource.properties.get(self.property).map(|node| match self.element {

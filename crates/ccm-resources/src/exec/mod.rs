@@ -13,7 +13,9 @@ mod values;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, Properties, Resource, Span, TypeSpec, decode};
+use ccm_model::{
+    Checked, Diagnostic, Entry, Failure, Properties, Resource, Span, TypeSpec, decode, decode_partly,
+};
 use schemars::{Schema, SchemaGenerator};
 
 use command::{Exec, Interpreter, Mistake};
@@ -77,15 +79,17 @@ impl TypeSpec for ExecType {
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
-        let properties = match decode::<ExecProperties>(&resource.properties, COMMON) {
-            Ok(properties) => properties,
-            Err(diagnostics) => return diagnostics,
-        };
-        let mut diagnostics: Vec<Diagnostic> =
-            match Exec::build(&resource.id.name, interpreter(resource), properties) {
-                Ok(exec) => never_runs(&exec, resource).into_iter().collect(),
-                Err(mistakes) => mistakes.into_iter().map(|mistake| mistake.at(checked)).collect(),
-            };
+        let (properties, mut diagnostics) = decode_partly::<ExecProperties>(&resource.properties, COMMON);
+        let Some(properties) = properties else { return diagnostics };
+        let wrong: Vec<&str> = diagnostics.iter().filter_map(|found| property_of(found, resource)).collect();
+        match Exec::build(&resource.id.name, interpreter(resource), properties) {
+            Ok(exec) if wrong.is_empty() => diagnostics.extend(never_runs(&exec, resource)),
+            Ok(_) => {}
+            Err(mistakes) => {
+                let certain = mistakes.into_iter().filter(|mistake| !mistake.may_follow_from(&wrong));
+                diagnostics.extend(certain.map(|mistake| mistake.at(checked)));
+            }
+        }
         diagnostics.sort_by_key(Diagnostic::span);
         diagnostics
     }
@@ -117,12 +121,19 @@ fn interpreter(resource: &Resource) -> Interpreter {
 
 /// A mistake that shows only when the resource is reached, because a late value made it.
 fn as_failure(diagnostics: Vec<Diagnostic>) -> Failure {
-    let mut failure = Failure::default();
+    let mut failure = Failure::new("the properties are not valid");
     for diagnostic in diagnostics {
         failure.chain.push(diagnostic.message);
         failure.hints.extend(diagnostic.hints);
     }
     failure
+}
+
+/// The property whose text a mistake points at.
+fn property_of<'a>(diagnostic: &Diagnostic, resource: &'a Resource) -> Option<&'a str> {
+    let span = diagnostic.span()?;
+    let holds = |entry: &&Entry| entry.key.span.contains(span) || entry.value.span.contains(span);
+    resource.properties.given().find(holds).map(|entry| &*entry.key.text)
 }
 
 fn never_runs(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {

@@ -37,7 +37,8 @@ pub(crate) async fn status(
         Reading::Before { .. } => {}
         Reading::After(ended) => {
             state.exit_code = Some(ended.code);
-            let code_is_fine = exec.returns.iter().any(|code| i32::from(*code) == ended.code);
+            let mut fine = exec.returns.iter().chain(&exec.unchanged_returns);
+            let code_is_fine = fine.any(|code| i32::from(*code) == ended.code);
             if let Some(path) = missing.filter(|_| code_is_fine) {
                 let path = path.display();
                 context.warn(format!(
@@ -72,7 +73,9 @@ pub(crate) async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<En
 fn ended(exec: &Exec, finished: &Finished) -> Result<Ended, Failure> {
     let mut failure = match &finished.exit {
         Exit::Code(code) => {
-            if let Some(failure) = not_found_by_shell(exec, finished) {
+            if let Some(mut failure) = not_found_by_shell(exec, finished) {
+                // What the shell ran before that line has happened.
+                failure.changed = true;
                 return Err(failure);
             }
             return Ok(Ended { code: *code, output: tails(finished) });
@@ -155,8 +158,6 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let path = exec.path.clone().unwrap_or_default();
     let mut failure = Failure::from_error(&StartError::NotFound { name, path });
     failure.missing = true;
-    // What the shell ran before that line has happened.
-    failure.changed = true;
     failure.output = output;
     Some(failure)
 }
@@ -167,10 +168,11 @@ fn not_found_name(line: &str) -> Option<&str> {
     let line = line.strip_prefix("/bin/sh: ").or_else(|| line.strip_prefix("sh: "))?;
     let line = line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"))?;
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match line.split_once(": ") {
-        Some((place, name)) if number(place.strip_prefix("line ").unwrap_or(place)) => Some(name),
-        _ => Some(line),
-    }
+    let name = match line.split_once(": ") {
+        Some((place, name)) if number(place.strip_prefix("line ").unwrap_or(place)) => name,
+        _ => line,
+    };
+    Some(name.strip_prefix("exec: ").unwrap_or(name))
 }
 
 /// Names what would keep the command from starting now.
@@ -193,6 +195,7 @@ mod tests {
             ("/bin/sh: nosuch: not found", Some("nosuch")),
             ("/bin/sh: 1: /opt/x: not found", Some("/opt/x")),
             ("sh: 12: a b: not found", Some("a b")),
+            ("/bin/sh: 1: exec: nosuch: not found", Some("nosuch")),
             ("cat: /x: No such file or directory", None),
             ("page not found", None),
         ] {

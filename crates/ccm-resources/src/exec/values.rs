@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{Text, parse_duration};
+use ccm_model::{Text, escape_control, parse_duration};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
@@ -18,7 +18,7 @@ impl<'de> Deserialize<'de> for AbsolutePath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = text_without_nul(deserializer)?;
         if !text.starts_with('/') {
-            return Err(D::Error::custom(format!("`{text}` is not an absolute path")));
+            return Err(D::Error::custom(format!("`{}` is not an absolute path", escape_control(&text))));
         }
         Ok(Self(PathBuf::from(text)))
     }
@@ -36,7 +36,8 @@ impl<'de> Deserialize<'de> for SearchPath {
                 return Err(D::Error::custom("a search path with an empty entry"));
             }
             if !directory.starts_with('/') {
-                let message = format!("`{directory}` in the search path is not an absolute path");
+                let shown = escape_control(directory);
+                let message = format!("`{shown}` in the search path is not an absolute path");
                 return Err(D::Error::custom(message));
             }
         }
@@ -63,9 +64,10 @@ pub(crate) struct Timeout(pub Option<Duration>);
 impl<'de> Deserialize<'de> for Timeout {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Text::deserialize(deserializer)?;
-        let duration = parse_duration(&text);
-        let duration =
-            duration.map_err(|error| D::Error::custom(format!("{error}\nhint: {}", error.hint())))?;
+        let duration = parse_duration(&text).map_err(|error| {
+            let (message, hint) = (error.to_string(), error.hint());
+            D::Error::custom(format!("{}\nhint: {}", escape_control(&message), escape_control(&hint)))
+        })?;
         Ok(Self(Some(duration).filter(|duration| !duration.is_zero())))
     }
 }
@@ -117,16 +119,19 @@ impl Environment {
             return Err(E::custom("an environment entry without a name"));
         }
         if value.is_empty() {
-            return Err(E::custom(format!("the environment entry `{name}` has no value")));
+            return Err(E::custom(format!("the environment entry `{}` has no value", escape_control(&name))));
         }
         if name.contains(['=', '\0']) || value.contains('\0') {
             return Err(E::custom(format!(
                 "the environment entry `{}` holds a character that no variable can",
-                name.escape_debug()
+                escape_control(&name)
             )));
         }
         if self.0.iter().any(|(known, _)| *known == name) {
-            return Err(E::custom(format!("the environment entry `{name}` is given twice")));
+            return Err(E::custom(format!(
+                "the environment entry `{}` is given twice",
+                escape_control(&name)
+            )));
         }
         self.0.push((name, value));
         Ok(())
@@ -140,7 +145,10 @@ impl<'de> Deserialize<'de> for Assignment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Text::deserialize(deserializer)?;
         let Some((name, value)) = text.split_once('=') else {
-            return Err(D::Error::custom(format!("`{}` is not of the form KEY=VALUE", text.escape_debug())));
+            return Err(D::Error::custom(format!(
+                "`{}` is not of the form KEY=VALUE",
+                escape_control(&text)
+            )));
         };
         // Checked here as well, so that the mistake is shown at its element.
         Environment::default().add(name.to_owned(), value.to_owned())?;

@@ -91,6 +91,27 @@ fn all_mistakes_are_named_at_once() {
     assert_eq!(mistakes(&resource).len(), 5);
     let resource = exec("x", &[("command", "'"), ("unless", "'"), ("unchanged_returns", "[0]")]);
     assert_eq!(mistakes(&resource).len(), 3);
+    let resource =
+        exec("x", &[("unknwon", "1"), ("onlyif", "[echo 'a|echo \"b]"), ("environment", "{A=|B=[1]|C=}")]);
+    assert_eq!(mistakes(&resource).len(), 6, "{:?}", mistakes(&resource));
+}
+
+#[test]
+fn a_mistake_that_follows_from_another_is_not_named() {
+    // The name would be split in place of the command that can't be read.
+    let resource = exec("it's", &[("command", "[a]")]);
+    assert_eq!(mistakes(&resource), ["expected text, found a list"]);
+    let resource = exec("x", &[("returns", "[x]"), ("unchanged_returns", "[0]")]);
+    assert_eq!(mistakes(&resource), ["expected a whole number, found the text `x`"]);
+}
+
+#[test]
+fn what_is_written_can_not_forge_a_hint() {
+    let resource = exec("x", &[("timeout", "x\nhint: forged")]);
+    assert_eq!(
+        mistakes(&resource),
+        ["`x\\nhint: forged` is not a duration | write it like `30s`, `5m`, `1h30m` or `1.5h`"]
+    );
 }
 
 #[test]

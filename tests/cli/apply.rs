@@ -107,8 +107,9 @@ fn the_time_of_a_run_can_be_limited() {
 #[test]
 fn the_time_of_a_run_ends_one_that_never_waits() {
     let scratch = Scratch::new();
-    let execs =
-        (0..20_000).map(|number| format!("        - x{number}: {{creates: /}}\n")).collect::<String>();
+    let lines: Vec<String> =
+        (0..20_000).map(|number| format!("        - x{number}: {{creates: /}}\n")).collect();
+    let execs = lines.concat();
     let called = apply_execs(&scratch, &execs, &["--timeout", "1ms"]);
     assert_eq!(called.code, 4);
     assert!(called.stdout.ends_with("  the run was stopped after 1ms, the time it was given\n"));

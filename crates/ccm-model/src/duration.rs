@@ -11,7 +11,7 @@ pub enum DurationError {
     /// A unit that is not one of ours; months and years have no fixed length.
     #[error("`{0}` is not a unit of time")]
     Unit(String),
-    /// Longer than [`LONGEST`].
+    /// Longer than ten years; a deadline behind that could overflow the clock.
     #[error("`{0}` is longer than ten years")]
     TooLong(String),
     /// Anything else.
@@ -32,7 +32,7 @@ impl DurationError {
     }
 }
 
-/// The longest duration there is; a deadline behind it could overflow the clock.
+/// The longest duration there is.
 const LONGEST: Duration = Duration::from_secs(10 * 366 * 24 * 3600);
 
 /// Reads a duration: `30s`, `5m`, `1h30m`, `1.5h`, or `0`.

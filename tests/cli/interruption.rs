@@ -58,6 +58,21 @@ fn a_second_signal_kills_at_once_and_the_summary_still_comes() {
 }
 
 #[test]
+fn quit_kills_at_once() {
+    let scratch = Scratch::new();
+    let script =
+        format!("cd {}; trap '' TERM QUIT; touch begun-0; while :; do sleep 0.05; done", scratch.at(""));
+    endless(&scratch, &script);
+    let called = interrupt(&scratch, &["QUIT"]);
+    assert_eq!(called.code, 131, "{}", called.shown());
+    assert!(
+        called.stdout.ends_with("  the run was stopped by SIGQUIT\n  failed: exec#endless\n"),
+        "{}",
+        called.shown()
+    );
+}
+
+#[test]
 fn an_ignored_hangup_stays_ignored() {
     let scratch = Scratch::new();
     scratch.write(

@@ -125,6 +125,19 @@ fn bombs_end_in_an_error() {
 }
 
 #[test]
+fn a_long_cycle_is_named_in_full_and_shown_in_part() {
+    let scratch = Scratch::new();
+    let count = 3000;
+    let lines: Vec<String> = (0..count)
+        .map(|number| format!("        - r{number}: {{require: [exec#r{}]}}\n", (number + 1) % count))
+        .collect();
+    let called = apply(&scratch, &format!("ccm:\n  resources:\n    - exec:\n{}", lines.concat()), &[]);
+    assert_eq!(called.code, 1);
+    assert!(called.stderr.contains(" → exec#r1500 → "), "not every member is named");
+    assert!(called.stderr.lines().count() < 40, "{} lines", called.stderr.lines().count());
+}
+
+#[test]
 fn a_manifest_that_can_not_be_read_is_named() {
     let scratch = Scratch::new();
     scratch.write("binary.yaml", b"ccm:\n  name: \xff\xfe\n");

@@ -127,12 +127,16 @@ async fn watch(
     let mut deadline = pin!(ccm_host::after(timeout));
     let mut level = Level::Go;
     loop {
-        let stop = tokio::select! {
-            signal = signals.next() => StopCause::Signal { name: signal.name.to_owned(), number: signal.number },
-            after = &mut deadline, if level == Level::Go => StopCause::Timeout { after },
+        let (stop, urgent) = tokio::select! {
+            signal = signals.next() => {
+                let stop = StopCause::Signal { name: signal.name.to_owned(), number: signal.number };
+                // Who types Ctrl-\\ does not want to wait.
+                (stop, signal.name == "SIGQUIT")
+            }
+            after = &mut deadline, if level == Level::Go => (StopCause::Timeout { after }, false),
         };
         // The first cause is the one that is told; a second one only makes it more urgent.
-        level = if level == Level::Go { Level::Stop } else { Level::Kill };
+        level = if level == Level::Go && !urgent { Level::Stop } else { Level::Kill };
         let _ = cause.set(stop);
         source.raise(level);
     }

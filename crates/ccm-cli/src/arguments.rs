@@ -14,7 +14,7 @@ Try it first:  ccm apply --noop manifest.yaml";
 
 /// Brings this machine to the state that a manifest declares, and says exactly what it did.
 #[derive(Debug, Parser)]
-#[command(name = "ccm", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
+#[command(name = "ccm", version, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -74,7 +74,7 @@ pub(crate) struct Apply {
     #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
 
-    /// Say nothing unless something fails
+    /// Say nothing unless something fails or deserves a warning
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -107,7 +107,9 @@ pub(crate) enum GraphFormat {
 
 fn duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text) {
-        Ok(duration) if duration.is_zero() => Err("a run needs some time".to_owned()),
+        Ok(duration) if duration.is_zero() => {
+            Err("a run needs some time; leave --timeout out for no limit".to_owned())
+        }
         Ok(duration) => Ok(duration),
         Err(error) => Err(format!("{error}; {}", error.hint())),
     }

@@ -1,6 +1,7 @@
 //! Mistakes in a manifest, shown with their lines.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ccm_model::{Diagnostic, Label, Severity, Source, SourceMap, escape_control};
@@ -39,7 +40,9 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         group = group.element(cluster.element());
     }
     for hint in &diagnostic.hints {
-        group = group.element(Level::HELP.with_name("hint").message(escape_control(hint)));
+        // A hint may show a few lines to write.
+        let lines: Vec<_> = hint.split('\n').map(escape_control).collect();
+        group = group.element(Level::HELP.with_name("hint").message(lines.join("\n")));
     }
     renderer.render(&[group])
 }
@@ -48,6 +51,8 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
 struct Cluster<'a> {
     source: &'a Source,
     labels: Vec<&'a Label>,
+    /// The lines of the first label and of the last, whichever comes before.
+    lines: RangeInclusive<usize>,
     /// Whether the first of them is the place of the mistake.
     primary: bool,
 }
@@ -56,14 +61,21 @@ fn clusters<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Clust
     let mut clusters: Vec<Cluster<'a>> = Vec::new();
     for (position, label) in diagnostic.labels.iter().enumerate() {
         let Some(source) = sources.get(label.span.source) else { continue };
-        let line = |label: &Label| source.position(label.span.start as usize).line;
+        let line = source.position(label.span.start as usize).line;
         let near = clusters.iter_mut().find(|cluster| {
-            std::ptr::eq(cluster.source, source)
-                && cluster.labels.iter().all(|other| line(other).abs_diff(line(label)) <= TOGETHER)
+            let (first, last) = (line.min(*cluster.lines.start()), line.max(*cluster.lines.end()));
+            std::ptr::eq(cluster.source, source) && last - first <= TOGETHER
         });
-        match near {
-            Some(cluster) => cluster.labels.push(label),
-            None => clusters.push(Cluster { source, labels: vec![label], primary: position == 0 }),
+        if let Some(cluster) = near {
+            cluster.labels.push(label);
+            cluster.lines = line.min(*cluster.lines.start())..=line.max(*cluster.lines.end());
+        } else {
+            clusters.push(Cluster {
+                source,
+                labels: vec![label],
+                lines: line..=line,
+                primary: position == 0,
+            });
         }
     }
     clusters

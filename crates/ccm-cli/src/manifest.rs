@@ -57,7 +57,7 @@ fn text(arguments: &ManifestArguments) -> Result<(String, String), Code> {
                 );
                 return Code::NothingRun;
             }
-            ErrorKind::NotFound => {
+            ErrorKind::NotFound if path.is_relative() => {
                 Some("is the path right? it is relative to the current directory".to_owned())
             }
             ErrorKind::PermissionDenied => Some("run ccm as a user who may read it".to_owned()),

@@ -74,6 +74,11 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// How many bytes were printed in all.
+    pub fn total(&self) -> u64 {
+        (self.head.len() + self.tail.len()) as u64 + self.dropped
+    }
+
     /// Tells whether anything was dropped.
     pub fn truncated(&self) -> bool {
         self.dropped > 0
@@ -111,7 +116,7 @@ pub struct Finished {
 #[non_exhaustive]
 pub enum StartError {
     /// No such program.
-    #[error("\"{name}\" not found in PATH")]
+    #[error("\"{name}\" not found{}", if name.contains('/') { "" } else { " in PATH" })]
     NotFound {
         /// As it was asked for.
         name: String,

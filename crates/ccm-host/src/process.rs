@@ -33,7 +33,8 @@ pub enum PrepareError {
     },
 }
 
-/// Frees the process from what it inherited: the umask, open files, an ignored `SIGCHLD`.
+/// Frees the process from what it inherited: the umask, open files, an ignored `SIGCHLD`. A file that grows
+/// to its limit becomes an error of the one who writes, where the signal `SIGXFSZ` would end the process.
 ///
 /// Meant for the start of a program, before it opens a file or starts a thread.
 pub fn prepare_process() -> Result<(), PrepareError> {
@@ -41,7 +42,10 @@ pub fn prepare_process() -> Result<(), PrepareError> {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     hide_inherited_files().map_err(|source| PrepareError::Inherited { source })?;
     // While it is ignored, the kernel throws the exit codes of children away.
-    raw::set_default(Signal::SIGCHLD).map_err(|source| PrepareError::ChildSignal { source })
+    raw::set_default(Signal::SIGCHLD).map_err(|source| PrepareError::ChildSignal { source })?;
+    // To have failed means to end as any program does.
+    let _best_effort = raw::ignore(Signal::SIGXFSZ);
+    Ok(())
 }
 
 /// Opens the null device for each closed standard stream; else the next file opened would take its number,

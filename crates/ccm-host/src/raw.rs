@@ -87,6 +87,13 @@ pub(crate) fn set_default(signal: Signal) -> io::Result<()> {
     if former == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Lets a signal have no effect on this process; programs it starts begin with the default again.
+pub(crate) fn ignore(signal: Signal) -> io::Result<()> {
+    // SAFETY: no handler is installed, so none can break a rule of handlers.
+    let former = unsafe { libc::signal(signal as c_int, libc::SIG_IGN) };
+    if former == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Lets the runtime wait until a descriptor is readable.
 pub(crate) fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` names one open descriptor for as long as it lives, and it is given away here.

@@ -18,7 +18,7 @@ pub struct Signal {
     pub number: i32,
 }
 
-/// Catches `SIGINT`, `SIGTERM` and `SIGHUP`.
+/// Catches `SIGINT`, `SIGTERM`, `SIGHUP` and `SIGQUIT`.
 #[derive(Debug)]
 pub struct Signals(Vec<(Signal, Arrivals)>);
 
@@ -28,7 +28,7 @@ impl Signals {
     /// One that was ignored when ccm started (`nohup`) stays ignored.
     pub fn listen() -> io::Result<Self> {
         let mut caught = Vec::new();
-        for number in [Number::SIGINT, Number::SIGTERM, Number::SIGHUP] {
+        for number in [Number::SIGINT, Number::SIGTERM, Number::SIGHUP, Number::SIGQUIT] {
             if !raw::is_ignored(number)? {
                 let named = Signal { name: number.as_str(), number: number as i32 };
                 caught.push((named, signal(SignalKind::from_raw(named.number))?));

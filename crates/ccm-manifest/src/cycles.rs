@@ -16,9 +16,11 @@ pub(crate) fn find(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn way_around(catalog: &Catalog, path: &[ResourceIndex]) -> Diagnostic {
+    // The message names every member; beyond a few, showing where each stands helps nobody.
+    const STEPS_SHOWN: usize = 10;
     let members: Vec<String> = path.iter().map(|index| name(catalog, *index)).collect();
     let message = format!("dependency cycle: {}", members.join(" → "));
-    let mut steps = path.windows(2).map(|pair| step(catalog, pair[0], pair[1]));
+    let mut steps = path.windows(2).take(STEPS_SHOWN).map(|pair| step(catalog, pair[0], pair[1]));
     let Some((span, text)) = steps.next() else { return Diagnostic::without_place(message) };
     let mistake = Diagnostic::error(span, message).labelled(text);
     steps.fold(mistake, |mistake, (span, text)| mistake.with_label(span, text))

@@ -13,8 +13,7 @@ use crate::wording::{expected, is_blank, listed, shown, start_of};
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// A name for this manifest, under which refreshes that are still owed are remembered. Default: its
-    /// path.
+    /// A name for this manifest. Default: its path.
     #[schemars(extend("pattern" = "\\S"))]
     pub(crate) name: Option<Text>,
     /// A text to show before the run.

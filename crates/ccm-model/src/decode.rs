@@ -21,11 +21,19 @@ pub struct DecodeError {
     hints: Vec<String>,
     /// The name that is not one of `expected`.
     unknown: Option<(String, &'static [&'static str])>,
+    /// The message says what was expected, and still lacks what was found.
+    lacks_found: bool,
 }
 
 impl DecodeError {
     fn at(span: Span, message: impl Into<String>) -> Self {
-        Self { span: Some(span), message: message.into(), hints: Vec::new(), unknown: None }
+        Self {
+            span: Some(span),
+            message: message.into(),
+            hints: Vec::new(),
+            unknown: None,
+            lacks_found: false,
+        }
     }
 
     fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -37,6 +45,14 @@ impl DecodeError {
     fn or_at(mut self, span: Span) -> Self {
         self.span.get_or_insert(span);
         self
+    }
+
+    /// Says what was found where something else was expected.
+    fn found(mut self, node: &Node) -> Self {
+        if std::mem::take(&mut self.lacks_found) {
+            self.message += &format!(", found {}", node.describe());
+        }
+        self.or_at(node.span)
     }
 
     fn into_diagnostic(self, fallback: Span, also_known: &[&str]) -> Diagnostic {
@@ -67,12 +83,23 @@ impl de::Error for DecodeError {
         let text = message.to_string();
         let (hints, lines): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with("hint: "));
         let hints = hints.iter().map(|hint| hint.trim_start_matches("hint: ").to_owned()).collect();
-        Self { span: None, message: lines.join("\n"), hints, unknown: None }
+        Self { span: None, message: lines.join("\n"), hints, unknown: None, lacks_found: false }
+    }
+
+    fn invalid_type(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        let message = format!("expected {expected}");
+        Self { span: None, message, hints: Vec::new(), unknown: None, lacks_found: true }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         let message = format!("unknown property `{}`", field.escape_debug());
-        Self { span: None, message, hints: Vec::new(), unknown: Some((field.to_owned(), expected)) }
+        Self {
+            span: None,
+            message,
+            hints: Vec::new(),
+            unknown: Some((field.to_owned(), expected)),
+            lacks_found: false,
+        }
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
@@ -80,7 +107,7 @@ impl de::Error for DecodeError {
         let message = format!("expected {}, found `{}`", shown.join(" or "), variant.escape_debug());
         let unknown = closest(variant, expected.iter().copied()).is_some();
         let unknown = unknown.then(|| (variant.to_owned(), expected));
-        Self { span: None, message, hints: Vec::new(), unknown }
+        Self { span: None, message, hints: Vec::new(), unknown, lacks_found: false }
     }
 }
 
@@ -137,8 +164,15 @@ fn mistakes_of<T: DeserializeOwned>(entry: &Entry, also_known: &[&str]) -> Vec<D
         let single = Entry { key: entry.key.clone(), value: Node { value, span } };
         alone(&single).map(|error| error.into_diagnostic(span, also_known))
     };
+    let empty = match &entry.value.value {
+        Value::List(_) => Value::List(Vec::new()),
+        Value::Map(_) => Value::Map(Map::default()),
+        Value::Scalar(scalar) => Value::Scalar(scalar.clone()),
+    };
+    // If even an empty one does not fit, no list or map was expected.
+    let fits = single(empty, entry.value.span).is_none();
     let each: Vec<Diagnostic> = match &entry.value.value {
-        _ if whole.unknown.is_some() => Vec::new(),
+        _ if whole.unknown.is_some() || !fits => Vec::new(),
         Value::List(elements) => elements
             .iter()
             .filter_map(|element| single(Value::List(vec![element.clone()]), entry.value.span))
@@ -190,10 +224,10 @@ impl<'de> de::Deserializer<'de> for &'de Node {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let result = match &self.value {
-            Value::List(list) => return visitor.visit_seq(Elements(list.iter())),
+            Value::List(list) => visitor.visit_seq(Elements(list.iter())),
             Value::Map(map) => {
                 let entries: Vec<&Entry> = map.entries().iter().collect();
-                return visitor.visit_map(Entries::new(&entries));
+                visitor.visit_map(Entries::new(&entries))
             }
             Value::Scalar(scalar) => match scalar.kind() {
                 Kind::Null => visitor.visit_unit(),
@@ -203,7 +237,7 @@ impl<'de> de::Deserializer<'de> for &'de Node {
                 Kind::Text => visitor.visit_borrowed_str(&scalar.text),
             },
         };
-        result.map_err(|error: DecodeError| error.or_at(self.span))
+        result.map_err(|error: DecodeError| error.found(self))
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {

@@ -35,4 +35,4 @@ pub use spec::{Checked, TypeSpec};
 pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
 pub use text::Text;
-pub use words::{SplitError, SplitErrorKind, split_words};
+pub use words::{SplitError, SplitErrorKind, shell_operator, split_words};

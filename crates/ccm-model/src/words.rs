@@ -30,30 +30,70 @@ pub struct SplitError {
 /// but a backslash before `$`, `` ` ``, `"`, `\` or a line end; elsewhere a backslash keeps the next
 /// character. A backslash before a line end joins the lines. Nothing is expanded, and `#` starts no comment.
 pub fn split_words(text: &str) -> Result<Vec<String>, SplitError> {
+    Ok(scan(text)?.into_iter().map(|word| word.text).collect())
+}
+
+/// Finds the first thing in a command line that a shell would act on and that here is plain text: an operator
+/// such as `|` or `>` that stands alone and unquoted, or a line end between words. Gives its place in bytes.
+pub fn shell_operator(text: &str) -> Option<std::ops::Range<usize>> {
+    const OPERATORS: [&str; 13] =
+        ["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>", "2>>", "2>&1", "&>"];
+    let words = scan(text).ok()?;
+    let is_operator =
+        |word: &&Word| !word.quoted && (OPERATORS.contains(&&*word.text) || word.text.ends_with(';'));
+    let operator = words.iter().find(is_operator).map(|word| word.at..word.at + word.text.len());
+    let broken = words.iter().skip(1).find(|word| word.begins_line).map(|word| word.at..word.at + 1);
+    operator.into_iter().chain(broken).min_by_key(|place| place.start)
+}
+
+struct Word {
+    text: String,
+    /// Where it begins, in bytes.
+    at: usize,
+    /// A part of it was in quotes or behind a backslash.
+    quoted: bool,
+    /// A line end stands before it.
+    begins_line: bool,
+}
+
+fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
     let mut words = Vec::new();
     // `None` between words, so that `''` is an empty word and a blank is none.
-    let mut word: Option<String> = None;
+    let mut word: Option<Word> = None;
+    let mut begins_line = false;
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
-        match character {
-            ' ' | '\t' | '\n' => words.extend(word.take()),
-            '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match characters.next() {
-                        Some((_, '\'')) => break,
-                        Some((_, quoted)) => word.push(quoted),
-                        None => return Err(SplitError { kind: SplitErrorKind::SingleQuote, at }),
-                    }
-                }
-            }
-            '"' => double_quoted(&mut characters, at, word.get_or_insert_default())?,
+        if matches!(character, ' ' | '\t' | '\n') {
+            words.extend(word.take());
+            begins_line |= character == '\n';
+            continue;
+        }
+        let escaped = match character {
             '\\' => match characters.next() {
-                Some((_, '\n')) => {}
-                Some((_, escaped)) => word.get_or_insert_default().push(escaped),
+                Some((_, '\n')) => continue,
+                Some((_, escaped)) => Some(escaped),
                 None => return Err(SplitError { kind: SplitErrorKind::Backslash, at }),
             },
-            other => word.get_or_insert_default().push(other),
+            _ => None,
+        };
+        let word = word.get_or_insert_with(|| Word {
+            text: String::new(),
+            at,
+            quoted: false,
+            begins_line: std::mem::take(&mut begins_line),
+        });
+        word.quoted |= matches!(character, '\'' | '"' | '\\');
+        match (character, escaped) {
+            (_, Some(escaped)) => word.text.push(escaped),
+            ('\'', _) => loop {
+                match characters.next() {
+                    Some((_, '\'')) => break,
+                    Some((_, quoted)) => word.text.push(quoted),
+                    None => return Err(SplitError { kind: SplitErrorKind::SingleQuote, at }),
+                }
+            },
+            ('"', _) => double_quoted(&mut characters, at, &mut word.text)?,
+            (other, _) => word.text.push(other),
         }
     }
     words.extend(word);
@@ -123,6 +163,30 @@ mod tests {
         ] {
             let error = split_words(text).expect_err(text);
             assert_eq!((error.to_string().as_str(), error.at), (message, at), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_shell_acts_on_is_found() {
+        for (text, found) in [
+            ("echo a > /tmp/x", Some(">")),
+            ("a && b", Some("&&")),
+            ("a; b", Some("a;")),
+            ("a | b", Some("|")),
+            ("sleep 1 &", Some("&")),
+            ("a 2>&1", Some("2>&1")),
+            ("one\ntwo\n", Some("t")),
+            ("one \\\n two", None),
+            ("echo one\n", None),
+            ("\n echo one", None),
+            ("grep '|' x", None),
+            ("find . -exec rm {} \\;", None),
+            ("expr 1 \">\" 2", None),
+            ("echo a>b a|b", None),
+            ("printf 'a\nb'", None),
+            ("echo 'a", None),
+        ] {
+            assert_eq!(shell_operator(text).and_then(|place| text.get(place)), found, "{text}");
         }
     }
 

@@ -16,7 +16,7 @@ use crate::ReportError;
 /// How much a report says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verbosity {
-    /// What failed, and a summary if something did or the run was stopped.
+    /// What failed or deserves a warning, and a summary if something failed or the run was stopped.
     Quiet,
     /// Every resource, live output, messages of the manifest and a summary.
     #[default]
@@ -112,7 +112,7 @@ impl<W: Write> TextReport<W> {
                 // Whoever asks for one resource of a thousand does not want to read of the others.
                 let not_selected = Outcome::Skipped { cause: SkipCause::NotSelected };
                 let passed_over = self.verbosity < Verbosity::Verbose && transaction.outcome == not_selected;
-                if passed_over || quiet && level != Level::Error {
+                if passed_over || quiet && level != Level::Error && transaction.warnings.is_empty() {
                     return Ok(false);
                 }
                 resource::write(text, transaction, self.verbosity)?;

@@ -78,7 +78,7 @@ impl Ccm {
         // a user at a terminal gets.
         let mut command = Command::new("/usr/bin/env");
         command
-            .arg("--default-signal=INT,TERM,HUP")
+            .arg("--default-signal=INT,TERM,HUP,QUIT")
             .arg(&self.binary)
             .args(&self.args)
             .current_dir(&self.directory)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_host::{Command, Host, StartError};
-use ccm_model::{Checked, Diagnostic, Node, SplitError, Text, split_words};
+use ccm_model::{Checked, Diagnostic, Node, SplitError, SplitErrorKind, Text, split_words};
 
 use super::properties::ExecProperties;
 use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Timeout};
@@ -41,6 +41,8 @@ pub(crate) struct Guard {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Exec {
     pub name: String,
+    /// No other command was written.
+    pub command_is_name: bool,
     pub interpreter: Interpreter,
     pub line: CommandLine,
     pub cwd: PathBuf,
@@ -82,9 +84,14 @@ impl Mistake {
     }
 
     fn unsplit(property: &'static str, error: SplitError) -> Self {
-        let mut mistake = Self::new(property, error.to_string());
-        mistake.byte = Some(error.at);
-        mistake
+        let hint = match error.kind {
+            SplitErrorKind::SingleQuote | SplitErrorKind::DoubleQuote => {
+                "close it, or put a backslash before it"
+            }
+            SplitErrorKind::Backslash => "write two of them for one",
+        };
+        let mistake = Self::new(property, error.to_string()).with_hint(hint);
+        Self { byte: Some(error.at), ..mistake }
     }
 
     /// Tells whether it may only be there because one of these properties could not be read.
@@ -129,6 +136,7 @@ impl Exec {
         written: ExecProperties,
     ) -> Result<Self, Vec<Mistake>> {
         let mut mistakes = Vec::new();
+        let command_is_name = written.command.is_none();
         let text = written.command.as_deref().unwrap_or(name);
         let line = match (interpreter, &written.args) {
             (Interpreter::None, Some(args)) => program_alone(text, args),
@@ -159,6 +167,7 @@ impl Exec {
         let line = line.filter(|_| mistakes.is_empty()).ok_or(mistakes)?;
         Ok(Self {
             name: name.to_owned(),
+            command_is_name,
             interpreter,
             line,
             cwd: written.cwd.map_or_else(|| PathBuf::from("/"), |cwd| cwd.0),
@@ -229,7 +238,9 @@ fn code_mistakes(returns: &[u8], unchanged_returns: &[u8]) -> Vec<Mistake> {
     }
     for (element, code) in unchanged_returns.iter().enumerate().filter(|(_, code)| returns.contains(code)) {
         let message = format!("exit code {code} is in `returns` as well");
-        mistakes.push(Mistake { element: Some(element), ..Mistake::new("unchanged_returns", message) });
+        let mistake =
+            Mistake::new("unchanged_returns", message).with_hint("`returns` is `[0]` unless it is given");
+        mistakes.push(Mistake { element: Some(element), ..mistake });
     }
     mistakes
 }

@@ -6,7 +6,7 @@ use ccm_model::{Failure, display_duration};
 
 use super::command::{Exec, Guard};
 use super::output::tails;
-use super::provider::{not_found_by_shell, start_failure};
+use super::provider::{display_process, not_found_by_shell, start_failure};
 use super::state::{Guards, Verdict};
 
 /// Runs the guards in order, `onlyif` first, up to the first that decides.
@@ -43,6 +43,9 @@ async fn exit_code(exec: &Exec, guard: &Guard, context: &mut Context<'_>) -> Res
     let mut ignore = |_, _: &str| {};
     let run = context.host.runner.run(&command, context.cancellation, &mut ignore);
     let finished = run.await.map_err(|error| start_failure(&error, exec))?;
+    for process in &finished.left_running {
+        context.warn(format!("left running by a guard: {}", display_process(process)));
+    }
     let with_output = |message: String| {
         let mut failure = Failure::new(message);
         failure.output = tails(&finished);
@@ -50,7 +53,9 @@ async fn exit_code(exec: &Exec, guard: &Guard, context: &mut Context<'_>) -> Res
     };
     match &finished.exit {
         Exit::Code(127) => match not_found_by_shell(exec, &finished) {
-            Some(failure) => Err(failure.with_hint("to test for a program, ask `command -v NAME`")),
+            Some(failure) => {
+                Err(failure.with_hint("to ask whether a program is there, use `command -v NAME`"))
+            }
             None => Ok(127),
         },
         Exit::Code(code) => Ok(*code),

@@ -15,6 +15,7 @@ use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
 use ccm_model::{
     Checked, Diagnostic, Entry, Failure, Properties, Resource, Span, TypeSpec, decode, decode_partly,
+    shell_operator,
 };
 use schemars::{Schema, SchemaGenerator};
 
@@ -83,7 +84,10 @@ impl TypeSpec for ExecType {
         let Some(properties) = properties else { return diagnostics };
         let wrong: Vec<&str> = diagnostics.iter().filter_map(|found| property_of(found, resource)).collect();
         match Exec::build(&resource.id.name, interpreter(resource), properties) {
-            Ok(exec) if wrong.is_empty() => diagnostics.extend(never_runs(&exec, resource)),
+            Ok(exec) if wrong.is_empty() => {
+                diagnostics.extend(never_runs(&exec, resource));
+                diagnostics.extend(misses_its_shell(checked));
+            }
             Ok(_) => {}
             Err(mistakes) => {
                 let certain = mistakes.into_iter().filter(|mistake| !mistake.may_follow_from(&wrong));
@@ -134,6 +138,28 @@ fn property_of<'a>(diagnostic: &Diagnostic, resource: &'a Resource) -> Option<&'
     let span = diagnostic.span()?;
     let holds = |entry: &&Entry| entry.key.span.contains(span) || entry.value.span.contains(span);
     resource.properties.given().find(holds).map(|entry| &*entry.key.text)
+}
+
+/// Warns of text that only a shell acts on, in a command that no shell reads.
+fn misses_its_shell(checked: &Checked<'_>) -> Option<Diagnostic> {
+    let resource = checked.resource;
+    if interpreter(resource) == Interpreter::Shell || resource.properties.get("args").is_some() {
+        return None;
+    }
+    let node = resource.properties.get("command");
+    let text = node.map_or(Some(&*resource.id.name), |node| node.as_text())?;
+    let place = shell_operator(text)?;
+    let span = node.map_or(resource.span, |node| node.locate(checked.source_text, place.start, place.end));
+    let what = match text.get(place).unwrap_or_default() {
+        operator @ ("|" | "||" | "&" | "&&" | ";" | ">" | ">>" | "<" | "<<" | "2>" | "2>>" | "2>&1"
+        | "&>") => {
+            format!("`{operator}` is plain text to the posix provider")
+        }
+        word if word.ends_with(';') => "`;` is plain text to the posix provider".to_owned(),
+        _ => "these lines are one command to the posix provider".to_owned(),
+    };
+    let hint = "add `provider: shell` if a shell is to read it, or quote it if it is meant as it is";
+    Some(Diagnostic::warning(span, what).with_hint(hint))
 }
 
 fn never_runs(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {

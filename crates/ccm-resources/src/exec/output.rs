@@ -32,13 +32,12 @@ pub(crate) fn tail(stream: Stream, captured: &Captured) -> Option<StreamTail> {
     }
     let newlines = bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
     let start = newlines.map(|(at, _)| at + 1).nth(LINES - 1).unwrap_or(0);
-    let all = (captured.head.len() + captured.tail.len()) as u64 + captured.dropped;
     let quoted = &bytes[start..];
     let newline = u64::from(captured.tail.last().or(captured.head.last()) == Some(&b'\n'));
     Some(StreamTail {
         stream,
         lines: cut(&String::from_utf8_lossy(quoted)),
-        bytes_before: all - quoted.len() as u64 - newline,
+        bytes_before: captured.total() - quoted.len() as u64 - newline,
     })
 }
 

@@ -11,6 +11,9 @@ use super::output::tails;
 use super::state::ExecState;
 use super::values::LogOutput;
 
+/// How much of each stream the runner hands on line by line.
+const SHOWN_LIVE: u64 = 1 << 20;
+
 /// Reads `creates`, and the guards where they have a say.
 pub(crate) async fn status(
     exec: &Exec,
@@ -66,6 +69,13 @@ pub(crate) async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<En
     for process in &finished.left_running {
         context.warn(format!("left running: {}", display_process(process)));
     }
+    if show {
+        for (stream, captured) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
+            if let Some(more) = captured.total().checked_sub(SHOWN_LIVE).filter(|more| *more > 0) {
+                context.warn(format!("{stream}: {more} bytes more, not shown"));
+            }
+        }
+    }
     ended(exec, &finished)
 }
 
@@ -95,7 +105,8 @@ fn ended(exec: &Exec, finished: &Finished) -> Result<Ended, Failure> {
     Err(failure)
 }
 
-fn display_process(process: &Process) -> String {
+/// Number and name.
+pub(crate) fn display_process(process: &Process) -> String {
     format!("{} {}", process.pid, process.name)
 }
 
@@ -105,17 +116,16 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
     match error {
         StartError::NotFound { name, .. } if name.contains('/') => {
             failure.missing = true;
-            failure.hints.push(format!("a name with `/` is not searched for: there is no file \"{name}\""));
-            if !name.starts_with('/') {
+            if name.starts_with('~') {
+                failure.hints.push("`~` is not expanded: write the whole path".to_owned());
+            } else if !name.starts_with('/') {
                 failure.hints.push(format!("it is relative to `cwd`, which is \"{}\"", exec.cwd.display()));
             }
         }
-        StartError::NotFound { path, .. } => {
+        StartError::NotFound { name, path } => {
             failure.missing = true;
             failure.hints.push(format!("looked in {path}"));
-            if exec.interpreter == Interpreter::None {
-                failure.hints.extend(shell_builtin(&exec.line.program));
-            }
+            failure.hints.extend(misunderstood(exec, name));
         }
         StartError::InterpreterMissing { .. } | StartError::WorkingDirectory { .. } => failure.missing = true,
         _ => {}
@@ -123,28 +133,20 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
     failure
 }
 
-/// Advises what to do about a word that only a shell knows.
-fn shell_builtin(program: &str) -> Option<String> {
-    let builtin = matches!(
-        program,
-        "cd" | "export"
-            | "source"
-            | "."
-            | "alias"
-            | "set"
-            | "unset"
-            | "eval"
-            | "exec"
-            | "trap"
-            | "ulimit"
-            | "if"
-            | "for"
-            | "while"
-            | "case"
-            | "!"
-            | "{"
-    );
-    builtin.then(|| format!("`{program}` is of the shell: add `provider: shell`"))
+/// Advises what to do about a name that was hardly meant as a program's.
+fn misunderstood(exec: &Exec, name: &str) -> Option<String> {
+    const BUILTINS: [&str; 21] = [
+        "cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec", "trap", "ulimit", "umask",
+        "command", "type", "if", "for", "while", "case", "!", "{", "[[",
+    ];
+    if exec.interpreter == Interpreter::None && BUILTINS.contains(&name) {
+        return Some(format!("`{name}` is of the shell: add `provider: shell`"));
+    }
+    if name.contains('=') {
+        return Some("use `environment` to set variables".to_owned());
+    }
+    exec.command_is_name
+        .then(|| "no `command` is given, so the name of the resource is the command".to_owned())
 }
 
 /// Recognises a shell's own "not found", so that both providers say the same.

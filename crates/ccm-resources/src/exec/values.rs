@@ -101,6 +101,9 @@ impl<'de> Deserialize<'de> for LogOutput {
             fn visit_str<E: Error>(self, value: &str) -> Result<LogOutput, E> {
                 match value {
                     "on_failure" => Ok(LogOutput::OnFailure),
+                    "true" | "false" => Err(E::custom(format!(
+                        "expected `true`, `false` or `on_failure`, found the text \"{value}\"\nhint: write it without quotes"
+                    ))),
                     _ => Err(E::unknown_variant(value, &["true", "false", "on_failure"])),
                 }
             }
@@ -257,12 +260,11 @@ inline_schema! {
         ]
     });
     LogOutput => |_generator| json_schema!({ "enum": [true, false, "on_failure"] });
-    Environment => |generator| {
-        let text = generator.subschema_for::<Text>();
+    Environment => |_generator| {
         json_schema!({
             "anyOf": [
                 { "type": "array", "items": { "type": "string", "pattern": "^[^=]+=[\\s\\S]+$" } },
-                { "type": "object", "additionalProperties": text, "propertyNames": { "pattern": "^[^=]+$" } },
+                { "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"], "minLength": 1 }, "propertyNames": { "pattern": "^[^=]+$" } },
             ]
         })
     };

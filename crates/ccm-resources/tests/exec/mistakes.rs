@@ -30,11 +30,14 @@ fn what_is_right_has_no_mistakes() {
 #[test]
 fn mistakes_are_named() {
     for (properties, expected) in [
-        (&[("command", "echo 'a")][..], "Unterminated single quote"),
-        (&[("command", "echo \"a")], "Unterminated double quote"),
-        (&[("command", "echo a\\")], "Unterminated backslash escape"),
-        (&[("unless", "test 'a")], "Unterminated single quote"),
-        (&[("onlyif", "[true|test \"a]")], "Unterminated double quote"),
+        (&[("command", "echo 'a")][..], "Unterminated single quote | close it, or put a backslash before it"),
+        (&[("command", "echo \"a")], "Unterminated double quote | close it, or put a backslash before it"),
+        (&[("command", "echo a\\")], "Unterminated backslash escape | write two of them for one"),
+        (&[("unless", "test 'a")], "Unterminated single quote | close it, or put a backslash before it"),
+        (
+            &[("onlyif", "[true|test \"a]")],
+            "Unterminated double quote | close it, or put a backslash before it",
+        ),
         (&[("command", " ")], "no command specified"),
         (&[("command", "''")], "no command specified"),
         (&[("command", " "), ("provider", "shell")], "no command to execute"),
@@ -65,11 +68,15 @@ fn mistakes_are_named() {
         (&[("returns", "[-1]")], "exit codes are 0 to 255, found -1"),
         (&[("returns", "0")], "expected a list, found the number `0` | write `[0]`"),
         (&[("returns", "[]")], "no exit code would mean success"),
-        (&[("returns", "[0|3]"), ("unchanged_returns", "[3]")], "exit code 3 is in `returns` as well"),
+        (
+            &[("returns", "[0|3]"), ("unchanged_returns", "[3]")],
+            "exit code 3 is in `returns` as well | `returns` is `[0]` unless it is given",
+        ),
         (
             &[("logoutput", "onfailure")],
             "expected `true` or `false` or `on_failure`, found `onfailure` | did you mean `on_failure`?",
         ),
+        (&[("environment", "FOO")], "expected a list of KEY=VALUE or a map, found the text `FOO`"),
         (&[("refresh_onyl", "true")], "unknown property `refresh_onyl` | did you mean `refresh_only`?"),
         (&[("requires", "[exec#a]")], "unknown property `requires` | did you mean `require`?"),
         (
@@ -82,6 +89,21 @@ fn mistakes_are_named() {
         (&[("args", "[a\0b]")], "the text holds a NUL character"),
     ] {
         assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
+    }
+}
+
+#[test]
+fn what_only_a_shell_acts_on_is_warned_of() {
+    let hint = "add `provider: shell` if a shell is to read it, or quote it if it is meant as it is";
+    for (command, what) in [
+        ("echo a > /tmp/x", Some("`>` is plain text to the posix provider")),
+        ("cd /tmp; make", Some("`;` is plain text to the posix provider")),
+        ("echo one\necho two", Some("these lines are one command to the posix provider")),
+        ("echo 'a > b'", None),
+    ] {
+        let expected: Vec<String> = what.iter().map(|what| format!("{what} | {hint}")).collect();
+        assert_eq!(mistakes(&exec("x", &[("command", command)])), expected);
+        assert!(mistakes(&exec("x", &[("command", command), ("provider", "shell")])).is_empty());
     }
 }
 
@@ -116,6 +138,9 @@ fn what_is_written_can_not_forge_a_hint() {
 
 #[test]
 fn the_name_is_the_command_only_if_there_is_no_other() {
-    assert_eq!(mistakes(&exec("it's a name", &[])), ["Unterminated single quote"]);
+    assert_eq!(
+        mistakes(&exec("it's a name", &[])),
+        ["Unterminated single quote | close it, or put a backslash before it"]
+    );
     assert_eq!(mistakes(&exec("it's a name", &[("command", "true")])), Vec::<String>::new());
 }

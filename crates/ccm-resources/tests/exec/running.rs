@@ -179,11 +179,15 @@ fn what_is_not_found_has_the_same_words_in_both_providers() {
     machine.runner.without("./nosuch");
     let line = "/bin/sh -c nosuch";
     machine.runner.answer_with(line, printed(Exit::Code(127), "", "/bin/sh: 1: nosuch: not found\n"));
-    let posix = machine.apply(exec("nosuch", &[("returns", "[0|127]")]));
-    let shell = machine.apply(exec("nosuch", &[("provider", "shell"), ("returns", "[0|127]")]));
+    let posix = machine.apply(exec("x", &[("command", "nosuch"), ("returns", "[0|127]")]));
+    let shell =
+        machine.apply(exec("x", &[("command", "nosuch"), ("provider", "shell"), ("returns", "[0|127]")]));
     assert_eq!(failure(&posix).chain, ["\"nosuch\" not found in PATH"]);
     assert_eq!(failure(&shell).chain, failure(&posix).chain);
     assert_eq!(failure(&posix).hints, ["looked in /usr/bin:/bin"]);
+    let named = machine.apply(exec("nosuch", &[]));
+    let hint = "no `command` is given, so the name of the resource is the command";
+    assert_eq!(failure(&named).hints, ["looked in /usr/bin:/bin", hint]);
     let relative = machine.apply(exec("./nosuch", &[("cwd", "/tmp")]));
     assert_eq!(
         failure(&relative).hints.last().map(String::as_str),

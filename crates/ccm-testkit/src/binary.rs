@@ -12,6 +12,7 @@ use crate::Scratch;
 pub struct Ccm {
     binary: PathBuf,
     directory: PathBuf,
+    state: PathBuf,
     args: Vec<OsString>,
     environment: Vec<(String, String)>,
     input: Option<Vec<u8>>,
@@ -37,6 +38,7 @@ impl Ccm {
         Self {
             binary,
             directory: scratch.path().to_owned(),
+            state: scratch.state(),
             args: Vec::new(),
             environment: Vec::new(),
             input: None,
@@ -74,9 +76,8 @@ impl Ccm {
 
     /// Starts it and does not wait.
     pub fn start(self) -> Running {
-        let mut command = Command::new(&self.binary);
+        let mut command = self.command();
         command
-            .args(&self.args)
             .current_dir(&self.directory)
             .env_clear()
             .envs(self.environment)
@@ -89,7 +90,22 @@ impl Ccm {
             // It may refuse to read all of it, which is for the test to judge.
             let _ = stdin.write_all(&input);
         }
-        Running { child, directory: self.directory }
+        Running { child, directory: self.directory, state: self.state }
+    }
+
+    /// The command without streams and environment. What keeps a state gets one of the test's own, unless
+    /// the test names another: as root, ccm would use the machine's.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(&self.args);
+        let keeps_state = self.args.first().is_some_and(|first| first == "apply" || first == "history");
+        let named = self.args.iter().any(|argument| {
+            argument.to_str().is_some_and(|text| text.starts_with("--state-dir") || text == "--help")
+        });
+        if keeps_state && !named {
+            command.arg("--state-dir").arg(&self.state);
+        }
+        command
     }
 
     /// Runs it to its end.
@@ -103,6 +119,7 @@ impl Ccm {
 pub struct Running {
     child: Child,
     directory: PathBuf,
+    state: PathBuf,
 }
 
 impl Running {
@@ -119,11 +136,13 @@ impl Running {
 
     /// Waits for its end.
     pub fn finish(self) -> Called {
-        let directory = self.directory;
+        let (directory, state) = (self.directory, self.state);
         let output =
             self.child.wait_with_output().unwrap_or_else(|error| panic!("can't wait for ccm: {error}"));
-        let text =
-            |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&*directory.to_string_lossy(), "[dir]");
+        let text = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).replace(&*state.to_string_lossy(), "[state]");
+            text.replace(&*directory.to_string_lossy(), "[dir]")
+        };
         Called { code: code(output.status), stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 }

@@ -16,7 +16,7 @@ fn help_is_worth_reading() {
         ("help_history", &["history", "--help"]),
         ("help_schema", &["schema", "--help"]),
     ] {
-        assert_snapshot!(name, ccm(&scratch, args).run().shown());
+        assert_snapshot!(name, ccm(&scratch, args).default_state().run().shown());
     }
 }
 
@@ -43,7 +43,7 @@ fn bad_usage_has_its_own_exit_code_and_says_what_is_meant() {
         ("usage_events_to_output", &["apply", "--events-file", "-", "manifest.yaml"]),
         ("usage_bad_format", &["graph", "--format", "svg", "manifest.yaml"]),
     ] {
-        let called = ccm(&scratch, args).run();
+        let called = ccm(&scratch, args).default_state().run();
         assert_eq!(called.code, 64, "{args:?}");
         assert_snapshot!(name, called.shown());
     }

@@ -19,12 +19,12 @@ pub(crate) fn run(arguments: &arguments::History) -> Code {
     let state = match named {
         Ok(state) => state,
         Err(error) => {
-            messages::from_error(&error, &[error.hint()]);
+            messages::from_error(&error, "", &[error.hint()]);
             return Code::NothingRun;
         }
     };
     let shown = History::open(&state).map_err(|error| {
-        messages::from_error(&error, &["name another state directory with --state-dir".to_owned()]);
+        messages::from_error(&error, "", &["name another state directory with --state-dir".to_owned()]);
         Code::NothingRun
     });
     let shown = shown.and_then(|history| match &arguments.run {
@@ -53,11 +53,11 @@ fn one(history: &History, prefix: &str, output: HistoryOutput) -> Result<String,
                 None => "no runs are recorded there".to_owned(),
             },
         };
-        messages::from_error(&error, &[hint]);
+        messages::from_error(&error, "", &[hint]);
         Code::NothingRun
     })?;
     let events = history.events(run).map_err(|error| {
-        messages::from_error(&error, &[]);
+        messages::from_error(&error, "", &[]);
         Code::NothingRun
     })?;
     Ok(match output {

@@ -144,7 +144,7 @@ impl<'a> Listeners<'a> {
         };
         // Whoever reads standard output may go away when they have seen enough.
         if let Err(error) = report {
-            messages::from_error(&error, &[]);
+            messages::from_error(&error, "", &[]);
         }
         let mut code = code;
         if let Some((path, lines)) = self.events_file
@@ -162,13 +162,14 @@ impl<'a> Listeners<'a> {
             let identity = self.encoder.identity();
             let recorded = store.finish(&StoredSummary::of(identity, self.began, summary, code.number()));
             if let Err(error) = recorded.record {
-                messages::from_error(&error, &["the run itself went on to its end".to_owned()]);
+                messages::from_error(&error, "the run itself went on to its end", &[]);
                 code = code.unrecorded();
             }
             if let Err(error) = recorded.removal {
                 messages::from_error(
                     &error,
-                    &["remove them by hand; the run itself is not affected".to_owned()],
+                    "the run itself is not affected",
+                    &["remove them by hand".to_owned()],
                 );
             }
         }

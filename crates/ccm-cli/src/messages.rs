@@ -17,10 +17,11 @@ pub(crate) fn error(message: &str, causes: &[String], hints: &[String]) {
     to_stderr(&text);
 }
 
-/// Says an error with everything that caused it, then advice.
-pub(crate) fn from_error(error: &dyn std::error::Error, hints: &[String]) {
+/// Says an error and what follows from it, then everything that caused it, then advice.
+pub(crate) fn from_error(error: &dyn std::error::Error, consequence: &str, hints: &[String]) {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
-    self::error(&error.to_string(), &causes.map(ToString::to_string).collect::<Vec<_>>(), hints);
+    let message = if consequence.is_empty() { error.to_string() } else { format!("{error}; {consequence}") };
+    self::error(&message, &causes.map(ToString::to_string).collect::<Vec<_>>(), hints);
 }
 
 /// Says what is no error but may explain what happens.

@@ -13,7 +13,7 @@ use crate::messages;
 pub(crate) fn directory(arguments: &StateArguments) -> Result<Directory, Code> {
     let named = arguments.state_dir.clone().map_or_else(default_state_directory, Ok);
     named.and_then(|path| Directory::open_private(&path)).map_err(|error| {
-        messages::from_error(&error, &[error.hint(), "nothing was run".to_owned()]);
+        messages::from_error(&error, "nothing was run", &[error.hint()]);
         Code::NothingRun
     })
 }
@@ -36,10 +36,10 @@ pub(crate) async fn lock(
     };
     result.map_err(|error| {
         let hint = match &error {
-            LockError::Held { .. } => "let it end, or wait longer with --lock-wait; nothing was run",
-            _ => "name another state directory with --state-dir; nothing was run",
+            LockError::Held { .. } => "let it end, or wait longer with --lock-wait",
+            _ => "name another state directory with --state-dir",
         };
-        messages::from_error(&error, &[hint.to_owned()]);
+        messages::from_error(&error, "nothing was run", &[hint.to_owned()]);
         Code::NothingRun
     })
 }

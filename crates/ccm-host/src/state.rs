@@ -76,3 +76,13 @@ impl StateError {
         }
     }
 }
+
+/// Says plainly what the kernel calls too many levels of symbolic links.
+fn not_a_link(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => {
+            io::Error::other("it is a symbolic link, which is not followed here")
+        }
+        _ => error,
+    }
+}

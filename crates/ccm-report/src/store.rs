@@ -115,7 +115,8 @@ pub struct Recorded {
 #[derive(Debug)]
 pub struct RunStore {
     path: PathBuf,
-    runs: io::Result<Directory>,
+    /// None if it can't be had, which `open` then tells.
+    runs: Option<Directory>,
     open: io::Result<Open>,
     keep: usize,
 }
@@ -129,11 +130,13 @@ struct Open {
 impl RunStore {
     /// Begins the record of a run; `keep` says how many are to be there at its end.
     pub fn begin(state: &Directory, identity: &RunIdentity, keep: usize) -> Self {
-        let runs = state.make(RUNS);
         let path = state.path().join(RUNS);
-        let open = match &runs {
-            Ok(runs) => Self::open(runs, &identity.run_id),
-            Err(error) => Err(error.kind().into()),
+        let (runs, open) = match state.make(RUNS) {
+            Ok(runs) => {
+                let open = Self::open(&runs, &identity.run_id);
+                (Some(runs), open)
+            }
+            Err(error) => (None, Err(error)),
         };
         Self { path, runs, open, keep }
     }
@@ -170,11 +173,7 @@ impl RunStore {
     pub fn finish(self, summary: &StoredSummary) -> Recorded {
         let Self { path, runs, open, keep } = self;
         let record = open.and_then(|open| close(open, summary));
-        let removal = match &runs {
-            Ok(runs) => retain(runs, keep),
-            // The record tells of it.
-            Err(_) => Ok(()),
-        };
+        let removal = runs.map_or(Ok(()), |runs| retain(&runs, keep));
         Recorded {
             record: record.map_err(|source| StoreError::Record { path: path.clone(), source }),
             removal: removal.map_err(|source| StoreError::Remove { path, source }),

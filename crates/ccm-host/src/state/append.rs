@@ -20,7 +20,8 @@ impl AppendFile {
         // Without `NONBLOCK`, a pipe that nobody reads would hold ccm up before it has said anything.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let flags = i32::try_from(flags.bits()).unwrap_or_default();
-        let file = File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
+        let file = File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
+        let file = file.map_err(super::not_a_link)?;
         let status = fcntl_getfl(&file)?;
         fcntl_setfl(&file, status.difference(OFlags::NONBLOCK))?;
         Ok(Self(file))

@@ -12,7 +12,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{AppendFile, StateError};
+use super::{AppendFile, StateError, not_a_link};
 
 const PRIVATE_DIRECTORY: Mode = Mode::RWXU;
 const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -107,8 +107,8 @@ impl Directory {
             | OFlags::NOFOLLOW
             | OFlags::NONBLOCK
             | OFlags::NOCTTY;
-        let file = File::from(openat(&self.descriptor, name, flags, PRIVATE_FILE)?);
-        plain(file)
+        let file = openat(&self.descriptor, name, flags, PRIVATE_FILE);
+        plain(File::from(file.map_err(|error| not_a_link(error.into()))?))
     }
 
     /// Tells whether that name still leads to that file.

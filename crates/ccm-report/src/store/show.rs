@@ -40,7 +40,7 @@ impl History {
             return format!("no runs are recorded in {}\n", self.path().display());
         }
         let rows: Vec<[String; 5]> = self.runs().iter().map(|run| self.row(run)).collect();
-        let heads = ["BEGIN", "RUN", "EXIT", "MANIFEST", "RESOURCES"].map(str::to_owned);
+        let heads = ["BEGIN", "RUN", "EXIT", "RESOURCES", "MANIFEST"].map(str::to_owned);
         let width = |column: usize| {
             let cells = rows.iter().chain([&heads]).map(|row| row[column].chars().count());
             cells.max().unwrap_or_default()
@@ -63,7 +63,7 @@ impl History {
             Some(stored) => (stored.exit_code.to_string(), counted(stored)),
             None => ("-".to_owned(), "unfinished".to_owned()),
         };
-        [begin, short, exit, manifest, counts]
+        [begin, short, exit, counts, manifest]
     }
 
     /// All runs as JSON.

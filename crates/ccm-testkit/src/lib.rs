@@ -11,6 +11,6 @@ mod wait;
 
 pub use binary::{Called, Ccm, Running, repository};
 pub use isolated::{isolated, isolated_after};
-pub use privilege::{is_root, skipped};
+pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;
 pub use wait::wait_until;

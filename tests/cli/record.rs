@@ -121,7 +121,7 @@ fn a_record_that_can_not_be_written_lets_the_run_go_on() {
 #[test]
 fn a_full_disk_lets_the_run_go_on() {
     if !can_mount() {
-        skipped("skipped: a small disk can't be mounted here");
+        skipped("a small disk can't be mounted here");
         return;
     }
     let scratch = Scratch::new();
@@ -157,7 +157,7 @@ fn a_full_disk_lets_the_run_go_on() {
 #[test]
 fn a_disk_that_is_read_only_keeps_the_run_from_starting() {
     if !can_mount() {
-        skipped("skipped: nothing can be mounted here");
+        skipped("nothing can be mounted here");
         return;
     }
     let scratch = Scratch::new();

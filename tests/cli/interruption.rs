@@ -83,7 +83,11 @@ fn an_ignored_hangup_stays_ignored() {
         ),
     );
     // What nohup does: HUP is ignored before ccm starts.
-    let script = format!("trap '' HUP; echo $$ > pid; exec {} apply manifest.yaml", binary());
+    let script = format!(
+        "trap '' HUP; echo $$ > pid; exec {} apply manifest.yaml --state-dir {}",
+        binary(),
+        scratch.state().display()
+    );
     let status = std::process::Command::new("/bin/sh")
         .args(["-c", &script])
         .current_dir(scratch.path())

@@ -8,10 +8,16 @@
 
 mod apply;
 mod examples;
+mod history;
 mod interruption;
+mod json;
+mod lock;
 mod mistakes;
+mod record;
 mod schema;
 mod seed;
+mod state;
+mod terminal;
 mod usage;
 
 use ccm_testkit::{Called, Ccm, Scratch};

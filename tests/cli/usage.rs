@@ -13,9 +13,10 @@ fn help_is_worth_reading() {
         ("help_apply", &["apply", "--help"]),
         ("help_validate", &["validate", "--help"]),
         ("help_graph", &["graph", "--help"]),
+        ("help_history", &["history", "--help"]),
         ("help_schema", &["schema", "--help"]),
     ] {
-        assert_snapshot!(name, ccm(&scratch, args).run().shown());
+        assert_snapshot!(name, ccm(&scratch, args).default_state().run().shown());
     }
 }
 
@@ -38,9 +39,11 @@ fn bad_usage_has_its_own_exit_code_and_says_what_is_meant() {
         ("usage_bad_timeout", &["apply", "--timeout", "30", "manifest.yaml"]),
         ("usage_bad_reference", &["apply", "--only", "reload", "manifest.yaml"]),
         ("usage_loud_and_quiet", &["apply", "-v", "-q", "manifest.yaml"]),
+        ("usage_bad_lock_wait", &["apply", "--lock-wait", "30", "manifest.yaml"]),
+        ("usage_events_to_output", &["apply", "--events-file", "-", "manifest.yaml"]),
         ("usage_bad_format", &["graph", "--format", "svg", "manifest.yaml"]),
     ] {
-        let called = ccm(&scratch, args).run();
+        let called = ccm(&scratch, args).default_state().run();
         assert_eq!(called.code, 64, "{args:?}");
         assert_snapshot!(name, called.shown());
     }

@@ -1,22 +1,20 @@
 //! `ccm apply`: the wiring of a run.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::convert::Infallible;
-use std::error::Error as _;
-use std::io::{BufWriter, ErrorKind, stdout};
 use std::pin::pin;
 use std::time::Duration;
 
-use anstream::AutoStream;
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::signals::Signals;
-use ccm_host::{CancellationSource, Host, Level, SystemClock, SystemFiles, SystemRunner};
-use ccm_model::{Catalog, ResourceIndex, RunSummary, StopCause, closest};
-use ccm_report::{ReportError, TextReport, Verbosity};
+use ccm_host::state::LockHolder;
+use ccm_host::{CancellationSource, Clock as _, Host, Level, SystemClock, SystemFiles, SystemRunner};
+use ccm_model::{Catalog, ResourceIndex, StopCause, closest};
 
 use crate::arguments::Apply;
 use crate::exit::Code;
-use crate::{manifest, messages};
+use crate::listeners::{self, EventsFile, Listeners};
+use crate::{manifest, messages, state};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: &Apply) -> Code {
@@ -41,7 +39,15 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(runtime) => runtime,
         Err(error) => return cannot_start(&error),
     };
-    let mut report = TextReport::new(BufWriter::new(AutoStream::auto(stdout())), verbosity(arguments));
+    let events_file = match EventsFile::open(arguments) {
+        Ok(events_file) => events_file,
+        Err(code) => return code,
+    };
+    // Noop writes nothing, so it needs neither a place nor a lock.
+    let directory = match (!arguments.noop).then(|| state::directory(&arguments.state)).transpose() {
+        Ok(directory) => directory,
+        Err(code) => return code,
+    };
     let clock = SystemClock::new();
     let (source, cancellation) = CancellationSource::new();
     let cause = OnceCell::new();
@@ -55,41 +61,41 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         fail_on_error: arguments.fail_on_error,
         only: only.as_deref(),
     };
-    let summary: std::io::Result<RunSummary> = runtime.block_on(async {
-        let signals = Signals::listen()?;
-        let mut on_event = |event| report.accept(&event);
-        let mut apply = pin!(run.apply(&mut on_event));
-        let mut watch = pin!(watch(signals, arguments.timeout, &source, &cause));
-        // The end of the run comes first: a signal that arrives with it finds nothing to end.
-        tokio::select! {
-            biased;
-            summary = &mut apply => Ok(summary),
-            never = &mut watch => match never {},
-        }
-    });
-    let summary = match summary {
-        Ok(summary) => summary,
-        Err(error) => return cannot_start(&error),
-    };
-    let code = Code::of(&summary, arguments.detailed_exitcodes);
-    match report.finish() {
-        Ok(()) => code,
-        // Whoever read it has seen enough.
-        Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => code,
-        Err(error) => {
-            let causes: Vec<String> = error.source().iter().map(ToString::to_string).collect();
-            messages::error(&error.to_string(), &causes, &[]);
-            code.with_lost_report()
-        }
-    }
-}
-
-fn verbosity(arguments: &Apply) -> Verbosity {
-    match (arguments.quiet, arguments.verbose) {
-        (true, _) => Verbosity::Quiet,
-        (false, 0) => Verbosity::Normal,
-        (false, _) => Verbosity::Verbose,
-    }
+    runtime.block_on(async {
+        let mut signals = match Signals::listen() {
+            Ok(signals) => signals,
+            Err(error) => return cannot_start(&error),
+        };
+        let name = manifest::full_name(&arguments.manifest);
+        // It is held until everything is written.
+        let _lock = match &directory {
+            Some(directory) => {
+                let holder = LockHolder { manifest: name.clone(), since: clock.now() };
+                match state::lock(directory, &holder, arguments.lock_wait, &mut signals).await {
+                    Ok(lock) => Some(lock),
+                    Err(code) => return code,
+                }
+            }
+            None => None,
+        };
+        let listeners = Listeners::new(arguments, name, directory.as_ref(), events_file, &clock);
+        let listeners = RefCell::new(listeners);
+        let summary = {
+            let mut on_event = |event| listeners.borrow_mut().accept(&event);
+            let mut apply = pin!(run.apply(&mut on_event));
+            let mut watch = pin!(watch(signals, arguments.timeout, &source, &cause));
+            let mut progress = pin!(listeners::show_progress(&listeners));
+            // The end of the run comes first: a signal that arrives with it finds nothing to end.
+            tokio::select! {
+                biased;
+                summary = &mut apply => summary,
+                never = &mut watch => match never {},
+                never = &mut progress => match never {},
+            }
+        };
+        let code = Code::of(&summary, arguments.detailed_exitcodes);
+        listeners.into_inner().finish(&summary, code)
+    })
 }
 
 /// Finds what `--only` names.

@@ -7,8 +7,9 @@ use ccm_model::{ResourceId, parse_duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 converged (in noop: looked), 1 nothing was run, 4 something failed, 64 bad usage,
-129/130/143 ended by HUP/INT/TERM. With --detailed-exitcodes also 2 (changes) and 6 (changes and failures).
+Exit codes: 0 converged (in noop: looked), 1 nothing was run, 4 something failed or was not
+recorded, 64 bad usage, 129/130/143 ended by HUP/INT/TERM. With --detailed-exitcodes also 2
+(changes) and 6 (changes and failures).
 
 Try it first:  ccm apply --noop manifest.yaml";
 
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Show the order of a manifest's resources and what depends on what
     Graph(Graph),
+    /// List the runs that were recorded, or show one of them
+    History(History),
     /// Print the JSON schema of manifests, for editors and other tools
     Schema,
 }
@@ -43,6 +46,19 @@ pub(crate) struct ManifestArguments {
     /// Refuse a manifest that is longer than this many bytes; K, M and G are understood
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
     pub max_manifest_size: u64,
+}
+
+/// Where ccm keeps what it remembers.
+#[derive(Debug, Args)]
+pub(crate) struct StateArguments {
+    /// Where the lock and the recorded runs are
+    #[arg(
+        long,
+        value_name = "DIR",
+        help = "Where the lock and the recorded runs are [default: /var/lib/ccm as root, else \
+                $XDG_STATE_HOME/ccm or ~/.local/state/ccm]"
+    )]
+    pub state_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -70,6 +86,30 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
 
+    /// What to print: the report, a line of JSON for each event as it happens, or one JSON document at the end
+    #[arg(long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+
+    /// Where to write the events as well, a line of JSON each
+    #[arg(
+        long,
+        value_name = "PATH",
+        value_parser = events_file,
+        help = "Also append the events to this file, a line of JSON each [env: CCM_EVENTS_FILE]"
+    )]
+    pub events_file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub state: StateArguments,
+
+    /// How long to wait for another run to end, such as 5m; 0 does not wait
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = wait)]
+    pub lock_wait: Duration,
+
+    /// How many recorded runs to keep; older ones are removed
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub keep_runs: usize,
+
     /// Say more: why each resource was left alone, and which state was read (-vv: debug messages too)
     #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
@@ -77,6 +117,34 @@ pub(crate) struct Apply {
     /// Say nothing unless something fails or deserves a warning
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    // Comments for clap would turn the help of `apply` into its long form, a page for each option.
+    Text,
+    Jsonl,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The run to show; the beginning of its id is enough
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = HistoryOutput::Text)]
+    pub output: HistoryOutput,
+
+    #[command(flatten)]
+    pub state: StateArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HistoryOutput {
+    Text,
+    Json,
 }
 
 #[derive(Debug, Args)]
@@ -112,6 +180,20 @@ fn duration(text: &str) -> Result<Duration, String> {
         }
         Ok(duration) => Ok(duration),
         Err(error) => Err(format!("{error}; {}", error.hint())),
+    }
+}
+
+/// Reads a time to wait; none is fine.
+fn wait(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| format!("{error}; {}", error.hint()))
+}
+
+/// Reads the path of the events file. Standard output has an option of its own.
+pub(crate) fn events_file(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("it must be a file; for standard output write `--output jsonl`".to_owned()),
+        "" => Err("it must be a file".to_owned()),
+        path => Ok(PathBuf::from(path)),
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) enum Code {
     NothingRun,
     /// Only if asked for: something changed, or in noop would have.
     Changes,
-    /// At least one resource failed, or the time of the run was over.
+    /// At least one resource failed, the time of the run was over, or its record could not be written.
     Failures,
     /// Only if asked for: both.
     ChangesAndFailures,
@@ -39,16 +39,17 @@ impl Code {
         }
     }
 
-    /// The same for a run whose report was lost on its way.
-    pub(crate) fn with_lost_report(self) -> Self {
+    /// The same run, of which some record could not be written.
+    pub(crate) fn unrecorded(self) -> Self {
         match self {
             Self::Success => Self::Failures,
             Self::Changes => Self::ChangesAndFailures,
-            other => other,
+            worse => worse,
         }
     }
 
-    fn number(self) -> u8 {
+    /// The number that the caller sees.
+    pub(crate) fn number(self) -> u8 {
         match self {
             Self::Success => 0,
             Self::NothingRun => 1,
@@ -98,6 +99,13 @@ mod tests {
                 RunSummary { noop: false, duration: Duration::ZERO, counts, stopped, message: None };
             assert_eq!(Code::of(&summary, false).number(), plain, "{summary:?}");
             assert_eq!(Code::of(&summary, true).number(), detailed, "{summary:?}");
+            let unrecorded = Code::of(&summary, true).unrecorded().number();
+            let expected = match detailed {
+                0 => 4,
+                2 => 6,
+                other => other,
+            };
+            assert_eq!(unrecorded, expected, "{summary:?}");
         }
     }
 }

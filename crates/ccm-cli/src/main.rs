@@ -4,9 +4,12 @@ mod apply;
 mod arguments;
 mod diagnostics;
 mod exit;
+mod history;
+mod listeners;
 mod manifest;
 mod messages;
 mod show;
+mod state;
 
 use std::process::ExitCode;
 
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         Command::Apply(apply) => apply::run(&apply),
         Command::Validate(validate) => show::validate(&validate),
         Command::Graph(graph) => show::graph(&graph),
+        Command::History(history) => history::run(&history),
         Command::Schema => show::schema(),
     };
     code.into()

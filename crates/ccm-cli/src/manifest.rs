@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use ccm_engine::ResourceType;
-use ccm_host::read_at_most;
+use ccm_host::{absolute, read_at_most};
 use ccm_manifest::{Loaded, load};
 use ccm_model::{Catalog, Severity, SourceMap, TypeSpec};
 
@@ -33,6 +33,15 @@ pub(crate) fn read(
         messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
         Code::NothingRun
     })
+}
+
+/// What records call the manifest: its absolute path, its links as they are.
+pub(crate) fn full_name(arguments: &ManifestArguments) -> String {
+    if arguments.path == Path::new("-") {
+        return "standard input".to_owned();
+    }
+    // The path as given names it as well, if the current directory is gone.
+    absolute(&arguments.path).as_deref().unwrap_or(&arguments.path).display().to_string()
 }
 
 /// The loader's view of the types.

@@ -17,6 +17,18 @@ pub(crate) fn error(message: &str, causes: &[String], hints: &[String]) {
     to_stderr(&text);
 }
 
+/// Says an error and what follows from it, then everything that caused it, then advice.
+pub(crate) fn from_error(error: &dyn std::error::Error, consequence: &str, hints: &[String]) {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    let message = if consequence.is_empty() { error.to_string() } else { format!("{error}; {consequence}") };
+    self::error(&message, &causes.map(ToString::to_string).collect::<Vec<_>>(), hints);
+}
+
+/// Says what is no error but may explain what happens.
+pub(crate) fn note(message: &str) {
+    to_stderr(&format!("note: {}\n", escape_control(message)));
+}
+
 /// Says it to standard error; if that is closed, there is nobody left to tell.
 pub(crate) fn to_stderr(text: &str) {
     let mut stderr = stderr().lock();

@@ -40,7 +40,7 @@ pub(crate) fn schema() -> Code {
 }
 
 /// Prints to standard output. A reader that has gone away has seen enough.
-fn print(text: &str) -> Code {
+pub(crate) fn print(text: &str) -> Code {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Code::Success,

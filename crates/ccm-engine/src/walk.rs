@@ -186,6 +186,7 @@ impl<'a> Walk<'a> {
             requested_ensure: requested,
             final_ensure,
             outcome,
+            properties: resource.properties.clone(),
             reason: handled.reason,
             triggered_by: triggers.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             warnings: handled.warnings,

@@ -16,6 +16,8 @@ mod files;
 mod process;
 mod raw;
 pub mod signals;
+pub mod state;
+mod surroundings;
 
 pub use clock::{Clock, FakeClock, SystemClock, after};
 pub use command::{
@@ -24,6 +26,7 @@ pub use command::{
 };
 pub use files::{FakeFiles, Files, SystemFiles, read_at_most};
 pub use process::{PrepareError, prepare_process};
+pub use surroundings::{Terminal, absolute, random, variable};
 
 use std::future::Future;
 use std::pin::Pin;

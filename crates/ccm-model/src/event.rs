@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use crate::{Outcome, ResourceId, RunSummary};
+use crate::{Outcome, Properties, ResourceId, RunSummary};
 
 /// Something that happened. It says nothing about how it should be shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -104,6 +104,9 @@ pub struct Transaction {
     /// What became of it.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// What belongs to the type, as it was written. It may hold secrets, so whoever shows it chooses what.
+    #[serde(skip)]
+    pub properties: Properties,
     /// Why, in words: the rule that applied.
     pub reason: Option<String>,
     /// The resources whose change triggered it.

@@ -19,6 +19,7 @@ mod spec;
 mod suggest;
 mod summary;
 mod text;
+mod timestamp;
 mod words;
 
 pub use catalog::{Catalog, Dependency, Properties, Resource, ResourceIndex, Spanned};
@@ -35,4 +36,5 @@ pub use spec::{Checked, TypeSpec};
 pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
 pub use text::Text;
+pub use timestamp::display_timestamp;
 pub use words::{SplitError, SplitErrorKind, shell_operator, split_words};

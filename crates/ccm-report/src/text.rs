@@ -1,17 +1,19 @@
 //! The report for people: a line per resource, what belongs to it below, and a summary.
 
-mod layout;
-mod resource;
-mod summary;
+pub(crate) mod layout;
+pub(crate) mod resource;
+pub(crate) mod summary;
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use ccm_model::{Event, Outcome, OutputLine, ResourceId, SkipCause};
 
 use self::resource::Level;
+pub(crate) use self::summary::stopped;
 use crate::ReportError;
+use crate::batch::Batch;
 
 /// How much a report says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,60 +33,39 @@ pub enum Verbosity {
 /// wanted. They are the only control characters in it beside line ends and the tabs of output lines: names,
 /// messages and output are escaped.
 pub struct TextReport<W: Write> {
-    out: W,
+    out: Batch<W>,
     verbosity: Verbosity,
-    pending: String,
-    /// What the resources in `pending` took.
-    pending_runtime: Duration,
     /// Named again at the end.
     failed: Vec<ResourceId>,
-    error: Option<io::Error>,
 }
-
-/// Lines of stable resources wait until they are this long, or tell of this much time.
-///
-/// A steady run of thousands of resources would otherwise cost a system call for each. What is lost when the
-/// machine dies says only that nothing happened; everything else is written out at once.
-const PENDING_BYTES: usize = 8 * 1024;
-const PENDING_RUNTIME: Duration = Duration::from_millis(50);
 
 impl<W: Write> TextReport<W> {
     /// Begins a report.
     pub fn new(out: W, verbosity: Verbosity) -> Self {
-        Self {
-            out,
-            verbosity,
-            pending: String::new(),
-            pending_runtime: Duration::ZERO,
-            failed: Vec::new(),
-            error: None,
-        }
+        Self { out: Batch::new(out), verbosity, failed: Vec::new() }
     }
 
     /// Writes what there is to say of an event.
     ///
     /// The first error is kept for [`TextReport::finish`]; after it nothing is written.
     pub fn accept(&mut self, event: &Event) {
-        if self.error.is_some() {
+        if self.out.failed() {
             return;
         }
-        let mut text = std::mem::take(&mut self.pending);
+        let mut text = String::new();
         let urgent = self.compose(&mut text, event);
-        self.pending = text;
         // A `String` takes everything, so composing can't fail.
         debug_assert!(urgent.is_ok());
-        let due = self.pending.len() >= PENDING_BYTES || self.pending_runtime >= PENDING_RUNTIME;
-        if urgent.unwrap_or(true) || due {
-            self.write_out();
-        }
+        let runtime = match event {
+            Event::ResourceFinished(transaction) if !text.is_empty() => transaction.duration,
+            _ => Duration::ZERO,
+        };
+        self.out.push(&text, runtime, urgent.unwrap_or(true));
     }
 
     /// Ends the report and says whether all of it was written.
-    pub fn finish(mut self) -> Result<(), ReportError> {
-        if self.error.is_none() {
-            self.write_out();
-        }
-        self.error.map_or(Ok(()), |error| Err(ReportError::Write(error)))
+    pub fn finish(self) -> Result<(), ReportError> {
+        self.out.finish().map(|_| ()).map_err(ReportError::Write)
     }
 
     /// Appends the lines of an event and tells whether they must not wait.
@@ -116,7 +97,6 @@ impl<W: Write> TextReport<W> {
                     return Ok(false);
                 }
                 resource::write(text, transaction, self.verbosity)?;
-                self.pending_runtime = self.pending_runtime.saturating_add(transaction.duration);
                 Ok(level != Level::Info || !transaction.warnings.is_empty())
             }
             Event::SessionFinished(run) => {
@@ -129,16 +109,6 @@ impl<W: Write> TextReport<W> {
                 Ok(true)
             }
         }
-    }
-
-    fn write_out(&mut self) {
-        self.pending_runtime = Duration::ZERO;
-        if self.pending.is_empty() {
-            return;
-        }
-        let written = self.out.write_all(self.pending.as_bytes()).and_then(|()| self.out.flush());
-        self.pending.clear();
-        self.error = written.err();
     }
 }
 

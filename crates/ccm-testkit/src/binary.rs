@@ -12,10 +12,20 @@ use crate::Scratch;
 pub struct Ccm {
     binary: PathBuf,
     directory: PathBuf,
+    state: PathBuf,
     args: Vec<OsString>,
     environment: Vec<(String, String)>,
+    preparation: Option<Preparation>,
+    own_state: bool,
     input: Option<Vec<u8>>,
     stdout: Option<Stdio>,
+}
+
+/// What happens in the process that becomes `ccm`.
+#[derive(Debug)]
+struct Preparation {
+    script: String,
+    own_mounts: bool,
 }
 
 /// What a call of `ccm` came to.
@@ -37,8 +47,11 @@ impl Ccm {
         Self {
             binary,
             directory: scratch.path().to_owned(),
+            state: scratch.state(),
             args: Vec::new(),
             environment: Vec::new(),
+            preparation: None,
+            own_state: true,
             input: None,
             stdout: None,
         }
@@ -58,6 +71,27 @@ impl Ccm {
         self
     }
 
+    /// Lets it find its state directory by itself, which as root is the machine's.
+    #[must_use]
+    pub fn default_state(mut self) -> Self {
+        self.own_state = false;
+        self
+    }
+
+    /// Runs shell commands in the process that then becomes `ccm`.
+    #[must_use]
+    pub fn after(mut self, script: &str) -> Self {
+        self.preparation = Some(Preparation { script: script.to_owned(), own_mounts: false });
+        self
+    }
+
+    /// The same where mounts are seen by nobody else; only root can do that.
+    #[must_use]
+    pub fn after_mounting(mut self, script: &str) -> Self {
+        self.preparation = Some(Preparation { script: script.to_owned(), own_mounts: true });
+        self
+    }
+
     /// Gives it something to read.
     #[must_use]
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
@@ -74,13 +108,8 @@ impl Ccm {
 
     /// Starts it and does not wait.
     pub fn start(self) -> Running {
-        // Whoever runs the tests may ignore signals, as a shell does for its background jobs; a test means what
-        // a user at a terminal gets.
-        let mut command = Command::new("/usr/bin/env");
+        let mut command = self.command();
         command
-            .arg("--default-signal=INT,TERM,HUP,QUIT")
-            .arg(&self.binary)
-            .args(&self.args)
             .current_dir(&self.directory)
             .env_clear()
             .envs(self.environment)
@@ -93,7 +122,33 @@ impl Ccm {
             // It may refuse to read all of it, which is for the test to judge.
             let _ = stdin.write_all(&input);
         }
-        Running { child, directory: self.directory }
+        Running { child, directory: self.directory, state: self.state }
+    }
+
+    /// The command without streams and environment. What keeps a state gets one of the test's own, unless
+    /// the test names another: as root, ccm would use the machine's.
+    fn command(&self) -> Command {
+        // Whoever runs the tests may ignore signals, as a shell does for its background jobs; a test means what
+        // a user at a terminal gets.
+        let mut command = Command::new("/usr/bin/env");
+        command.arg("--default-signal=INT,TERM,HUP,QUIT");
+        if let Some(preparation) = &self.preparation {
+            if preparation.own_mounts {
+                command.args(["unshare", "--mount"]);
+            }
+            let script = format!("set -e\n{}\nexec \"$0\" \"$@\"", preparation.script);
+            command.args(["/bin/sh", "-c", &script]);
+        }
+        command.arg(&self.binary);
+        command.args(&self.args);
+        let keeps_state = self.args.first().is_some_and(|first| first == "apply" || first == "history");
+        let named = self.args.iter().any(|argument| {
+            argument.to_str().is_some_and(|text| text.starts_with("--state-dir") || text == "--help")
+        });
+        if keeps_state && self.own_state && !named {
+            command.arg("--state-dir").arg(&self.state);
+        }
+        command
     }
 
     /// Runs it to its end.
@@ -107,6 +162,7 @@ impl Ccm {
 pub struct Running {
     child: Child,
     directory: PathBuf,
+    state: PathBuf,
 }
 
 impl Running {
@@ -121,13 +177,20 @@ impl Running {
         assert!(status.is_ok_and(|status| status.success()), "could not send {name}");
     }
 
+    /// What it prints, if that is a pipe and was not taken before.
+    pub fn take_stdout(&mut self) -> Option<std::process::ChildStdout> {
+        self.child.stdout.take()
+    }
+
     /// Waits for its end.
     pub fn finish(self) -> Called {
-        let directory = self.directory;
+        let (directory, state) = (self.directory, self.state);
         let output =
             self.child.wait_with_output().unwrap_or_else(|error| panic!("can't wait for ccm: {error}"));
-        let text =
-            |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&*directory.to_string_lossy(), "[dir]");
+        let text = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).replace(&*state.to_string_lossy(), "[state]");
+            text.replace(&*directory.to_string_lossy(), "[dir]")
+        };
         Called { code: code(output.status), stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 }
@@ -154,7 +217,7 @@ impl Called {
     }
 }
 
-/// Replaces times and process numbers.
+/// Replaces times, ids and process numbers.
 fn steady(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -162,9 +225,33 @@ fn steady(text: &str) -> String {
             replace_after(line, "runtime=", |character| !character.is_whitespace() && character != ':');
         let line = replace_after(&line, "resources in ", |character| character != ':');
         let line = replace_after(&line, "resource in ", |character| character != ':');
-        lines.push(replace_after(&line, "left running: ", |character| character.is_ascii_digit()));
+        let line =
+            replace_after(&line, "\"duration\":", |character| character.is_ascii_digit() || character == ' ');
+        let line = replace_after(&line, "pid ", |character| character.is_ascii_digit());
+        let line = replace_after(&line, "left running: ", |character| character.is_ascii_digit());
+        lines.push(line.split_inclusive(|c: char| !is_part(c)).map(steady_word).collect::<String>());
     }
     lines.join("\n")
+}
+
+/// Tells whether a character may be part of a moment or an id.
+fn is_part(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '-' | ':' | '.')
+}
+
+/// Replaces a word that is a moment or the id of an event or a run.
+fn steady_word(word: &str) -> String {
+    let (bare, end) = word.split_at(word.trim_end_matches(|c: char| !is_part(c)).len());
+    let bytes = bare.as_bytes();
+    let is_moment = bytes.len() >= 20 && bytes[4] == b'-' && bytes[10] == b'T' && bare.ends_with('Z');
+    let is_hex = |text: &str| text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    // The first bits of an id are those of a time, which stay the same for some centuries.
+    let is_id = bytes.len() >= 8 && bare.starts_with("01") && is_hex(bare);
+    match (is_moment, is_id) {
+        (true, _) => format!("[time]{end}"),
+        (_, true) => format!("[id]{end}"),
+        _ => word.to_owned(),
+    }
 }
 
 /// Replaces what follows a word by dots, as far as it goes.

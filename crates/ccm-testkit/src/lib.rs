@@ -5,10 +5,12 @@
 
 mod binary;
 mod isolated;
+mod privilege;
 mod scratch;
 mod wait;
 
 pub use binary::{Called, Ccm, Running, repository};
 pub use isolated::{isolated, isolated_after};
+pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;
 pub use wait::wait_until;

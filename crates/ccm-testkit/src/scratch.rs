@@ -28,6 +28,11 @@ impl Scratch {
         &self.path
     }
 
+    /// Where ccm keeps its state: beside the directory, so that it is not among what a test finds in it.
+    pub fn state(&self) -> PathBuf {
+        self.path.with_extension("state")
+    }
+
     /// Where something in it is, as text for a manifest.
     pub fn at(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
@@ -82,5 +87,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // A test that took its own permissions away leaves the directory to the system's cleaning.
         let _ = fs::remove_dir_all(&self.path);
+        let _ = fs::remove_dir_all(self.state());
     }
 }

@@ -1,6 +1,7 @@
 //! What the text report says of one resource.
 
 use std::fmt::{self, Write as _};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use ccm_model::{Failure, Outcome, SkipCause, Transaction, display_duration, escape_control};
@@ -11,14 +12,14 @@ use super::summary::stopped;
 
 /// How much attention a line asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub(crate) enum Level {
     Info,
     Warn,
     Error,
 }
 
 impl Level {
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(crate) fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Unchanged => Self::Info,
             Outcome::Changed
@@ -47,39 +48,60 @@ impl Level {
     }
 }
 
-/// Writes the line of a resource, and below it what else there is to know.
-pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
-    let level = Level::of(&transaction.outcome);
-    let style = level.style();
-    write!(out, "{style}{:<5}{style:#} {} ", level.word(), name(&transaction.id))?;
-    write!(out, "{style}{}{style:#}", transaction.outcome.word())?;
-    fields(out, transaction)?;
-
-    // Whoever looks for ERROR in a long log finds the cause on the same line.
-    let cause = cause(&transaction.outcome);
-    let (first, rest) = first_line(cause.as_deref().unwrap_or_default());
-    if !first.is_empty() {
-        write!(out, ": {}", escape_control(first))?;
-    }
-    writeln!(out)?;
-    continued(out, rest)?;
-    details(out, transaction, verbosity)
+/// The line of a resource.
+pub(crate) struct Line<'a> {
+    pub(crate) level: Level,
+    pub(crate) name: String,
+    pub(crate) word: &'a str,
+    pub(crate) requested_ensure: &'a str,
+    pub(crate) final_ensure: Option<&'a str>,
+    /// What had no turn took no time.
+    pub(crate) runtime: Option<Duration>,
+    pub(crate) provider: Option<&'a str>,
+    /// Why it is not where it should be, in one layer.
+    pub(crate) cause: &'a str,
 }
 
-fn fields(out: &mut String, transaction: &Transaction) -> fmt::Result {
-    let requested = &transaction.requested_ensure;
-    write!(out, " ensure={}", escape_control(requested))?;
-    if let Some(found) = transaction.final_ensure.as_deref().filter(|found| found != requested) {
-        write!(out, " final={}", escape_control(found))?;
+impl Line<'_> {
+    pub(crate) fn write(&self, out: &mut String) -> fmt::Result {
+        let Self { level, name, word, requested_ensure, .. } = self;
+        let style = level.style();
+        write!(out, "{style}{:<5}{style:#} {name} {style}{word}{style:#}", level.word())?;
+        write!(out, " ensure={}", escape_control(requested_ensure))?;
+        if let Some(found) = self.final_ensure.filter(|found| found != requested_ensure) {
+            write!(out, " final={}", escape_control(found))?;
+        }
+        if let Some(runtime) = self.runtime {
+            write!(out, " runtime={}", display_duration(runtime))?;
+        }
+        if let Some(provider) = self.provider {
+            write!(out, " provider={}", escape_control(provider))?;
+        }
+        // Whoever looks for ERROR in a long log finds the cause on the same line.
+        let (first, rest) = first_line(self.cause);
+        if !first.is_empty() {
+            write!(out, ": {}", escape_control(first))?;
+        }
+        writeln!(out)?;
+        continued(out, rest)
     }
-    // What had no turn took no time.
-    if !matches!(transaction.outcome, Outcome::Skipped { .. }) {
-        write!(out, " runtime={}", display_duration(transaction.duration))?;
-    }
-    match transaction.provider {
-        Some(provider) => write!(out, " provider={provider}"),
-        None => Ok(()),
-    }
+}
+
+/// Writes the line of a resource, and below it what else there is to know.
+pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
+    let outcome = &transaction.outcome;
+    let line = Line {
+        level: Level::of(outcome),
+        name: name(&transaction.id),
+        word: outcome.word(),
+        requested_ensure: &transaction.requested_ensure,
+        final_ensure: transaction.final_ensure.as_deref(),
+        runtime: Some(transaction.duration).filter(|_| !matches!(outcome, Outcome::Skipped { .. })),
+        provider: transaction.provider,
+        cause: &cause(outcome).unwrap_or_default(),
+    };
+    line.write(out)?;
+    details(out, transaction, verbosity)
 }
 
 /// Why a resource is not where it should be, in one layer.

@@ -7,7 +7,7 @@ use ccm_model::{Counts, ResourceId, RunSummary, StopCause, display_duration};
 use super::layout::name;
 
 /// Writes what a run amounted to, so that the end of a long report is enough to know.
-pub(super) fn write(out: &mut String, run: &RunSummary, failed: &[ResourceId]) -> fmt::Result {
+pub(crate) fn write(out: &mut String, run: &RunSummary, failed: &[ResourceId]) -> fmt::Result {
     let Counts { total, .. } = run.counts;
     let noun = if total == 1 { "resource" } else { "resources" };
     write!(out, "Summary: {total} {noun} in {}", display_duration(run.duration))?;
@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut String, run: &RunSummary, failed: &[ResourceId]) -
 }
 
 /// The counts that are not zero, with the words that the lines above used.
-fn counted(run: &RunSummary) -> String {
+pub(crate) fn counted(run: &RunSummary) -> String {
     let Counts { total: _, unchanged, changed, refreshed, failed, unmet, skipped } = run.counts;
     let (changes, refreshes) =
         if run.noop { ("would change", "would refresh") } else { ("changed", "refreshed") };
@@ -47,7 +47,7 @@ fn counted(run: &RunSummary) -> String {
 }
 
 /// Says what ended a run before its end.
-pub(super) fn stopped(cause: &StopCause) -> String {
+pub(crate) fn stopped(cause: &StopCause) -> String {
     match cause {
         StopCause::Failed { culprit } => {
             format!("the run was stopped because {} failed (fail_on_error)", name(culprit))

@@ -1,10 +1,11 @@
 use std::cell::RefCell;
+use std::io;
 use std::rc::Rc;
 use std::time::SystemTime;
 
 use ccm_model::{
-    Counts, Failure, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Stream, StreamTail,
-    Transaction,
+    Counts, Failure, Properties, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Stream,
+    StreamTail, Transaction,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -26,6 +27,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         requested_ensure: "present".to_owned(),
         final_ensure: Some("present".to_owned()),
         outcome,
+        properties: Properties::default(),
         reason: None,
         triggered_by: Vec::new(),
         warnings: Vec::new(),

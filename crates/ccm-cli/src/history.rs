@@ -1,0 +1,75 @@
+//! `ccm history`: the runs that were recorded.
+
+use std::io::stdout;
+
+use anstream::AutoStream;
+use anstream::ColorChoice;
+use anstream::adapter::strip_str;
+use ccm_host::state::default_state_directory;
+use ccm_report::{FindError, History};
+
+use crate::arguments::{self, HistoryOutput};
+use crate::exit::Code;
+use crate::messages;
+use crate::show::print;
+
+/// Lists the recorded runs, or shows one.
+pub(crate) fn run(arguments: &arguments::History) -> Code {
+    let named = arguments.state.state_dir.clone().map_or_else(default_state_directory, Ok);
+    let state = match named {
+        Ok(state) => state,
+        Err(error) => {
+            messages::from_error(&error, "", &[error.hint()]);
+            return Code::NothingRun;
+        }
+    };
+    let shown = History::open(&state).map_err(|error| {
+        messages::from_error(&error, "", &["name another state directory with --state-dir".to_owned()]);
+        Code::NothingRun
+    });
+    let shown = shown.and_then(|history| match &arguments.run {
+        None => Ok(list(&history, arguments.output)),
+        Some(prefix) => one(&history, prefix, arguments.output),
+    });
+    match shown {
+        Ok(text) => print(&coloured(text)),
+        Err(code) => code,
+    }
+}
+
+fn list(history: &History, output: HistoryOutput) -> String {
+    match output {
+        HistoryOutput::Text => history.text(),
+        HistoryOutput::Json => format!("{:#}\n", history.json()),
+    }
+}
+
+fn one(history: &History, prefix: &str, output: HistoryOutput) -> Result<String, Code> {
+    let run = history.find(prefix).map_err(|error| {
+        let hint = match &error {
+            FindError::Ambiguous { .. } => "write more of the id".to_owned(),
+            FindError::Unknown { .. } => match history.runs().first() {
+                Some(newest) => format!("the newest is {}; `ccm history` lists all", newest.id),
+                None => "no runs are recorded there".to_owned(),
+            },
+        };
+        messages::from_error(&error, "", &[hint]);
+        Code::NothingRun
+    })?;
+    let events = history.events(run).map_err(|error| {
+        messages::from_error(&error, "", &[]);
+        Code::NothingRun
+    })?;
+    Ok(match output {
+        HistoryOutput::Text => run.text_with(&events),
+        HistoryOutput::Json => format!("{:#}\n", run.json_with(events)),
+    })
+}
+
+/// Takes the colours out where they are not wanted.
+fn coloured(text: String) -> String {
+    match AutoStream::choice(&stdout()) {
+        ColorChoice::Never => strip_str(&text).to_string(),
+        _ => text,
+    }
+}

@@ -1,0 +1,208 @@
+//! Everybody who listens to a run: the report, the events file, the record, the terminal.
+
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::io::{BufWriter, ErrorKind, Stdout, stdout};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use anstream::AutoStream;
+use ccm_host::state::{AppendFile, Directory};
+use ccm_host::{Clock, Terminal, after, random, variable};
+use ccm_model::{Event, RunSummary};
+use ccm_report::{
+    Encoder, Ids, JsonDocument, JsonLines, Progress, ReportError, RunStore, StoredSummary, TextReport,
+    Verbosity,
+};
+
+use crate::arguments::{Apply, Output, events_file};
+use crate::exit::Code;
+use crate::messages;
+
+/// How often the terminal is brought up to date.
+const TICK: Duration = Duration::from_millis(500);
+
+/// The file that `--events-file` or `CCM_EVENTS_FILE` names.
+pub(crate) struct EventsFile {
+    path: PathBuf,
+    file: AppendFile,
+}
+
+impl EventsFile {
+    /// Opens it, if one is named.
+    pub(crate) fn open(arguments: &Apply) -> Result<Option<Self>, Code> {
+        let path = match (&arguments.events_file, variable("CCM_EVENTS_FILE")) {
+            (Some(path), _) => path.clone(),
+            (None, Some(path)) => match path.to_str().map(events_file) {
+                Some(Err(reason)) => {
+                    messages::error("CCM_EVENTS_FILE can't be used", &[reason], &[]);
+                    return Err(Code::Usage);
+                }
+                _ => PathBuf::from(path),
+            },
+            (None, None) => return Ok(None),
+        };
+        match AppendFile::open(&path) {
+            Ok(file) => Ok(Some(Self { path, file })),
+            Err(error) => {
+                let message = format!("events file {} can't be opened; nothing was run", path.display());
+                messages::error(&message, &[error.to_string()], &[]);
+                Err(Code::NothingRun)
+            }
+        }
+    }
+}
+
+/// What goes to standard output.
+enum Report {
+    Text(TextReport<BufWriter<AutoStream<Stdout>>>),
+    Lines(JsonLines<Stdout>),
+    Document(JsonDocument<Stdout>),
+}
+
+/// Everybody who listens to a run.
+pub(crate) struct Listeners<'a> {
+    clock: &'a dyn Clock,
+    began: SystemTime,
+    encoder: Encoder,
+    report: Report,
+    events_file: Option<(PathBuf, JsonLines<AppendFile>)>,
+    store: Option<RunStore>,
+    terminal: Option<Terminal>,
+    progress: Progress,
+}
+
+impl<'a> Listeners<'a> {
+    /// Gets them ready; a run without a state directory is not recorded.
+    pub(crate) fn new(
+        arguments: &Apply,
+        manifest: String,
+        state: Option<&Directory>,
+        events_file: Option<EventsFile>,
+        clock: &'a dyn Clock,
+    ) -> Self {
+        let began = clock.now();
+        let encoder = Encoder::new(Ids::new(random()), began, manifest, env!("CARGO_PKG_VERSION"));
+        let report = match arguments.output {
+            Output::Text => {
+                let out = BufWriter::new(AutoStream::auto(stdout()));
+                Report::Text(TextReport::new(out, verbosity(arguments)))
+            }
+            Output::Jsonl => Report::Lines(JsonLines::new(stdout())),
+            Output::Json => Report::Document(JsonDocument::new(stdout())),
+        };
+        Self {
+            clock,
+            began,
+            store: state.map(|state| RunStore::begin(state, encoder.identity(), arguments.keep_runs)),
+            encoder,
+            report,
+            events_file: events_file.map(|events| (events.path, JsonLines::new(events.file))),
+            terminal: if arguments.quiet { None } else { Terminal::on_standard_error() },
+            progress: Progress::default(),
+        }
+    }
+
+    /// Tells them all of an event.
+    pub(crate) fn accept(&mut self, event: &Event) {
+        if let Some(terminal) = self.terminal
+            && let Some(erase) = self.progress.accept(event, self.clock.monotonic())
+        {
+            terminal.write(erase);
+        }
+        if let Event::SessionStarted(session) = event {
+            self.began = session.at;
+        }
+        if let Report::Text(report) = &mut self.report {
+            report.accept(event);
+        }
+        // Most events of a steady run are of no use to the store, and then nobody pays for the JSON.
+        let stored = self.store.as_ref().is_some_and(|store| store.wants(event));
+        if !stored && self.events_file.is_none() && matches!(self.report, Report::Text(_)) {
+            return;
+        }
+        let Some(line) = self.encoder.encode(event) else { return };
+        match &mut self.report {
+            Report::Text(_) => {}
+            Report::Lines(lines) => lines.accept(&line),
+            Report::Document(document) => document.accept(&line),
+        }
+        if let Some((_, lines)) = &mut self.events_file {
+            lines.accept(&line);
+        }
+        if let Some(store) = self.store.as_mut().filter(|_| stored) {
+            store.accept(&line);
+        }
+    }
+
+    /// Lets them finish, says what could not be written, and returns how ccm ends for all that.
+    pub(crate) fn finish(self, summary: &RunSummary, code: Code) -> Code {
+        let report = match self.report {
+            Report::Text(report) => report.finish(),
+            Report::Lines(lines) => lines.finish().map(|_| ()),
+            Report::Document(document) => document.finish(),
+        };
+        let mut code = code;
+        match report {
+            // Whoever reads standard output may go away when they have seen enough.
+            Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
+            Err(error) => {
+                messages::from_error(&error, "", &[]);
+                code = code.unrecorded();
+            }
+            Ok(()) => {}
+        }
+        if let Some((path, lines)) = self.events_file
+            && let Err(ReportError::Write(error)) =
+                lines.finish().and_then(|file| file.sync().map_err(ReportError::Write))
+        {
+            let message = format!("events file {} is not complete", path.display());
+            messages::error(&message, &[error.to_string()], &[]);
+            code = code.unrecorded();
+        }
+        if let Some(store) = self.store {
+            if store.failed() {
+                code = code.unrecorded();
+            }
+            let identity = self.encoder.identity();
+            let recorded = store.finish(&StoredSummary::of(identity, self.began, summary, code.number()));
+            if let Err(error) = recorded.record {
+                messages::from_error(&error, "the run itself went on to its end", &[]);
+                code = code.unrecorded();
+            }
+            if let Err(error) = recorded.removal {
+                messages::from_error(
+                    &error,
+                    "the run itself is not affected",
+                    &["remove them by hand".to_owned()],
+                );
+            }
+        }
+        code
+    }
+
+    fn tick(&mut self) {
+        if let Some(terminal) = self.terminal
+            && let Some(text) = self.progress.tick(self.clock.monotonic(), terminal.width())
+        {
+            terminal.write(&text);
+        }
+    }
+}
+
+/// Keeps the terminal up to date, for as long as it is polled.
+pub(crate) async fn show_progress(listeners: &RefCell<Listeners<'_>>) -> Infallible {
+    let tick = listeners.borrow().terminal.map(|_| TICK);
+    loop {
+        after(tick).await;
+        listeners.borrow_mut().tick();
+    }
+}
+
+fn verbosity(arguments: &Apply) -> Verbosity {
+    match (arguments.quiet, arguments.verbose) {
+        (true, _) => Verbosity::Quiet,
+        (false, 0) => Verbosity::Normal,
+        (false, _) => Verbosity::Verbose,
+    }
+}

@@ -1,0 +1,220 @@
+//! A directory that is held open, so that what is done in it can't be led elsewhere.
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, lstat, mkdirat, open, openat, renameat, statat,
+    unlinkat,
+};
+use rustix::io::Errno;
+
+use super::{AppendFile, StateError, not_a_link};
+
+const PRIVATE_DIRECTORY: Mode = Mode::RWXU;
+const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// A directory that is held open. Nothing in it that is a link is followed.
+#[derive(Debug)]
+pub struct Directory {
+    descriptor: OwnedFd,
+    path: PathBuf,
+}
+
+impl Directory {
+    /// Opens a directory that only this user can write, and makes it if it is not there.
+    pub fn open_private(path: &Path) -> Result<Self, StateError> {
+        let at = || path.to_owned();
+        let make = |source| StateError::Make { path: at(), source };
+        match lstat(path) {
+            // Whoever owns the link can lead it elsewhere at any time.
+            Ok(found) if file_type(&found) == FileType::Symlink => ours(path, &found)?,
+            Ok(_) => {}
+            Err(Errno::NOENT) => {
+                if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                    DirBuilder::new().recursive(true).mode(0o755).create(parent).map_err(make)?;
+                }
+                match rustix::fs::mkdir(path, PRIVATE_DIRECTORY) {
+                    // Another run may have been faster.
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(make(error.into())),
+                }
+            }
+            Err(Errno::NOTDIR) => return Err(make(Errno::NOTDIR.into())),
+            Err(error) => return Err(StateError::Open { path: at(), source: error.into() }),
+        }
+        let descriptor = open(path, DIRECTORY, Mode::empty()).map_err(|error| match error {
+            Errno::NOTDIR => StateError::NotADirectory { path: at() },
+            error => StateError::Open { path: at(), source: error.into() },
+        })?;
+        let found =
+            fstat(&descriptor).map_err(|error| StateError::Open { path: at(), source: error.into() })?;
+        ours(path, &found)?;
+        if found.st_mode & WRITABLE_BY_OTHERS != 0 {
+            return Err(StateError::Exposed { path: at(), mode: found.st_mode & 0o7777 });
+        }
+        Ok(Self { descriptor, path: at() })
+    }
+
+    /// Opens a directory to look at it; none if it is not there.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        match open(path, DIRECTORY, Mode::empty()) {
+            Ok(descriptor) => Ok(Some(Self { descriptor, path: path.to_owned() })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Where it was when it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a directory in it, and makes it if it is not there.
+    pub fn make(&self, name: &str) -> io::Result<Self> {
+        match mkdirat(&self.descriptor, name, PRIVATE_DIRECTORY) {
+            Ok(()) | Err(Errno::EXIST) => self.enter(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens a directory in it.
+    pub fn enter(&self, name: &str) -> io::Result<Self> {
+        let descriptor = openat(&self.descriptor, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+        Ok(Self { descriptor, path: self.path.join(name) })
+    }
+
+    /// Makes a file in it, which must not be there yet.
+    pub fn create(&self, name: &str) -> io::Result<AppendFile> {
+        self.create_new(name, OFlags::APPEND).map(AppendFile::new)
+    }
+
+    fn create_new(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        let flags = flags | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        Ok(File::from(openat(&self.descriptor, name, flags, PRIVATE_FILE)?))
+    }
+
+    /// Opens a file in it to read and write, and makes it if it is not there. Only for plain files.
+    pub(super) fn open_file(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDWR
+            | OFlags::CREATE
+            | OFlags::CLOEXEC
+            | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
+            | OFlags::NOCTTY;
+        let file = openat(&self.descriptor, name, flags, PRIVATE_FILE);
+        plain(File::from(file.map_err(|error| not_a_link(error.into()))?))
+    }
+
+    /// Tells whether that name still leads to that file.
+    pub(super) fn holds(&self, name: &str, file: &File) -> io::Result<bool> {
+        let open = fstat(file)?;
+        match statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(named) => Ok((named.st_dev, named.st_ino) == (open.st_dev, open.st_ino)),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Replaces a file as a whole: whoever reads it finds the old or the new one, also after a power cut.
+    pub fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let new = format!(".{name}.new");
+        let written = self.write_beside(&new, name, content);
+        if written.is_err() {
+            // It may be what fills the disk.
+            let _ = unlinkat(&self.descriptor, &*new, AtFlags::empty());
+        }
+        written
+    }
+
+    fn write_beside(&self, new: &str, name: &str, content: &[u8]) -> io::Result<()> {
+        match unlinkat(&self.descriptor, new, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut file = self.create_new(new, OFlags::empty())?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        renameat(&self.descriptor, new, &self.descriptor, name)?;
+        Ok(fsync(&self.descriptor)?)
+    }
+
+    /// Opens a plain file in it for reading.
+    pub fn read(&self, name: &str) -> io::Result<impl Read + use<>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        plain(File::from(openat(&self.descriptor, name, flags, Mode::empty())?))
+    }
+
+    /// The names of the directories in it, in no order. Names that are not UTF-8 are left out.
+    pub fn directories(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.descriptor)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            let is_directory = match entry.file_type() {
+                FileType::Directory => true,
+                // Some filesystems do not tell here.
+                FileType::Unknown => self.type_of(name)? == FileType::Directory,
+                _ => false,
+            };
+            if is_directory && name != "." && name != ".." {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// Removes a directory in it with all that it holds. Links are removed, not followed.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        let directory = self.enter(name)?;
+        let names: Vec<_> = Dir::read_from(&directory.descriptor)?
+            .map(|entry| entry.map(|entry| entry.file_name().to_owned()))
+            .collect::<Result<_, _>>()?;
+        for entry in names {
+            if matches!(entry.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            match unlinkat(&directory.descriptor, &entry, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(Errno::ISDIR | Errno::PERM) => match entry.to_str() {
+                    Ok(inner) => directory.remove(inner)?,
+                    Err(_) => return Err(Errno::ILSEQ.into()),
+                },
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+    }
+
+    fn type_of(&self, name: &str) -> io::Result<FileType> {
+        Ok(file_type(&statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+}
+
+fn file_type(found: &Stat) -> FileType {
+    FileType::from_raw_mode(found.st_mode)
+}
+
+/// A pipe or a device under the name of a file would hold ccm up, or take what it writes.
+fn plain(file: File) -> io::Result<File> {
+    match file_type(&fstat(&file)?) {
+        FileType::RegularFile => Ok(file),
+        FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
+        _ => Err(io::Error::other("not a plain file")),
+    }
+}
+
+/// Refuses what belongs to somebody else. Root, too, keeps away from what a user could exchange under it.
+fn ours(path: &Path, found: &Stat) -> Result<(), StateError> {
+    let owner = found.st_uid;
+    let link_of_root = file_type(found) == FileType::Symlink && owner == 0;
+    if owner == rustix::process::geteuid().as_raw() || link_of_root {
+        return Ok(());
+    }
+    Err(StateError::Foreign { path: path.to_owned(), owner })
+}

@@ -1,0 +1,119 @@
+//! The state directory: what is written there, and who holds its lock.
+#![expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use ccm_host::state::{AppendFile, Directory, Lock, LockError, LockHolder};
+use ccm_testkit::Scratch;
+
+fn state(scratch: &Scratch) -> Directory {
+    Directory::open_private(&scratch.path().join("state")).expect("a state directory")
+}
+
+fn holder(manifest: &str) -> LockHolder {
+    LockHolder { manifest: manifest.to_owned(), since: UNIX_EPOCH }
+}
+
+fn take(directory: &Directory, manifest: &str) -> Result<Lock, LockError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(Lock::take(directory, &holder(manifest), Duration::ZERO, &mut |_| {}))
+}
+
+#[test]
+fn a_lock_has_one_holder_who_is_named() {
+    let scratch = Scratch::new();
+    let directory = state(&scratch);
+    let lock = take(&directory, "/a\n.yaml").expect("the lock");
+    let error = take(&directory, "/b.yaml").expect_err("it is held").to_string();
+    let named = format!("(pid {}, applying /a\\n.yaml, since 1970-01-01T00:00:00Z)", std::process::id());
+    assert_eq!(error, format!("another run is going on {named}"));
+    drop(lock);
+    assert_eq!(scratch.read("state/lock").as_deref(), Some(""), "nobody is named who does not hold it");
+    take(&directory, "/b.yaml").expect("it is free");
+}
+
+#[test]
+fn a_lock_file_that_was_removed_does_not_let_a_second_holder_be_unknown() {
+    let scratch = Scratch::new();
+    let directory = state(&scratch);
+    let first = take(&directory, "/a.yaml").expect("the lock");
+    fs::remove_file(scratch.path().join("state/lock")).expect("it is there");
+    let second = take(&directory, "/b.yaml").expect("a new file has a new lock");
+    drop(first);
+    assert!(matches!(take(&directory, "/c.yaml"), Err(LockError::Held { .. })));
+    drop(second);
+}
+
+#[test]
+fn a_replaced_file_is_whole_and_private() {
+    let scratch = Scratch::new();
+    let directory = state(&scratch);
+    // What a killed run left behind, or somebody put there.
+    scratch.write("elsewhere", "precious");
+    symlink(scratch.at("elsewhere"), scratch.path().join("state/.a.json.new")).expect("a link");
+    for content in ["first", "second"] {
+        directory.replace("a.json", content.as_bytes()).expect("to write it");
+        assert_eq!(scratch.read("state/a.json").as_deref(), Some(content));
+    }
+    assert_eq!(scratch.read("elsewhere").as_deref(), Some("precious"));
+    let mode = fs::metadata(scratch.path().join("state/a.json")).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(!scratch.has("state/.a.json.new"));
+}
+
+#[test]
+fn a_directory_is_removed_with_all_it_holds_and_nothing_else() {
+    let scratch = Scratch::new();
+    let directory = state(&scratch);
+    scratch.write("state/old/deep/deeper/file", "");
+    scratch.write("elsewhere/precious", "");
+    symlink(scratch.at("elsewhere"), scratch.path().join("state/old/link")).expect("a link");
+    symlink(scratch.at("elsewhere"), scratch.path().join("state/link")).expect("a link");
+    directory.remove("old").expect("to remove it");
+    assert!(!scratch.has("state/old"));
+    directory.remove("link").expect_err("it is a link");
+    assert!(scratch.has("elsewhere/precious"));
+    assert_eq!(directory.directories().expect("names"), Vec::<String>::new());
+}
+
+#[test]
+fn links_and_special_files_are_not_read() {
+    let scratch = Scratch::new();
+    let directory = state(&scratch);
+    scratch.write("elsewhere", "secret");
+    scratch.write("state/plain", "text");
+    symlink(scratch.at("elsewhere"), scratch.path().join("state/link")).expect("a link");
+    let fifo = std::process::Command::new("mkfifo").arg(scratch.path().join("state/fifo")).status();
+    assert!(fifo.is_ok_and(|status| status.success()));
+    let mut text = String::new();
+    directory.read("plain").expect("a file").read_to_string(&mut text).expect("text");
+    assert_eq!(text, "text");
+    for name in ["link", "fifo", ".", "missing"] {
+        assert!(directory.read(name).is_err(), "{name}");
+    }
+    assert!(directory.enter("link").is_err() && directory.create("plain").is_err());
+}
+
+#[test]
+fn a_file_grows_and_a_pipe_without_a_reader_holds_nobody_up() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("events");
+    for piece in ["a\n", "b\n"] {
+        let mut file = AppendFile::open(&path).expect("a file");
+        file.write_all(piece.as_bytes()).expect("to write");
+        file.sync().expect("to sync");
+    }
+    assert_eq!(scratch.read("events").as_deref(), Some("a\nb\n"));
+    let fifo = scratch.path().join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    assert!(AppendFile::open(&fifo).is_err());
+    let mut full = AppendFile::open(Path::new("/dev/full")).expect("a device");
+    assert!(full.write_all(b"x").is_err());
+    AppendFile::open(Path::new("/dev/null")).expect("a device").sync().expect("nothing to sync");
+}

@@ -1,0 +1,77 @@
+//! Where lines of JSON go.
+
+use std::io::Write;
+
+use super::{JsonLine, START, SUMMARY, TRANSACTION};
+use crate::ReportError;
+use crate::batch::Batch;
+
+/// Writes the lines as they come.
+#[derive(Debug)]
+pub struct JsonLines<W>(Batch<W>);
+
+impl<W: Write> JsonLines<W> {
+    /// Begins to write there.
+    pub fn new(out: W) -> Self {
+        Self(Batch::new(out))
+    }
+
+    /// Writes a line. The first error is kept for the end; after it nothing is written.
+    pub fn accept(&mut self, line: &JsonLine) {
+        self.0.push(&line.text, line.runtime, line.urgent);
+    }
+
+    /// Ends it, and returns where it went if all of it was written.
+    pub fn finish(self) -> Result<W, ReportError> {
+        self.0.finish().map_err(ReportError::Write)
+    }
+
+    /// Tells whether something could not be written.
+    pub(crate) fn failed(&self) -> bool {
+        self.0.failed()
+    }
+}
+
+/// Collects the lines, and writes them at the end as one document: `start`, `events`, `summary`.
+#[derive(Debug)]
+pub struct JsonDocument<W> {
+    out: W,
+    start: String,
+    events: Vec<String>,
+    summary: String,
+}
+
+impl<W: Write> JsonDocument<W> {
+    /// Begins a document to be written there.
+    pub fn new(out: W) -> Self {
+        let missing = || "null".to_owned();
+        Self { out, start: missing(), events: Vec::new(), summary: missing() }
+    }
+
+    /// Keeps a line.
+    pub fn accept(&mut self, line: &JsonLine) {
+        let text = line.text.trim_end().to_owned();
+        // Each line begins with its protocol.
+        let is = |protocol: &str| text.starts_with(&format!("{{\"protocol\":\"{protocol}\""));
+        if is(START) {
+            self.start = text;
+        } else if is(SUMMARY) {
+            self.summary = text;
+        } else {
+            debug_assert!(is(TRANSACTION));
+            self.events.push(text);
+        }
+    }
+
+    /// Writes the document.
+    pub fn finish(mut self) -> Result<(), ReportError> {
+        let events = self.events.iter().map(|event| format!("\n    {event}")).collect::<Vec<_>>().join(",");
+        let end = if events.is_empty() { "" } else { "\n  " };
+        let (start, summary) = (&self.start, &self.summary);
+        let text = format!(
+            "{{\n  \"start\": {start},\n  \"events\": [{events}{end}],\n  \"summary\": {summary}\n}}\n"
+        );
+        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        written.map_err(ReportError::Write)
+    }
+}

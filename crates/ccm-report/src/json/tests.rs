@@ -1,0 +1,138 @@
+use std::time::UNIX_EPOCH;
+
+use ccm_model::{Counts, Failure, Properties, ResourceId, SkipCause, StopCause};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn transaction(outcome: Outcome) -> Transaction {
+    Transaction {
+        id: ResourceId::new("exec", "job"),
+        alias: None,
+        at: UNIX_EPOCH + Duration::from_millis(1_500),
+        duration: Duration::from_millis(2),
+        provider: Some("posix"),
+        requested_ensure: "present".to_owned(),
+        final_ensure: None,
+        outcome,
+        properties: Properties::default(),
+        reason: None,
+        triggered_by: Vec::new(),
+        warnings: Vec::new(),
+        state: None,
+    }
+}
+
+fn encoder() -> Encoder {
+    Encoder::new(Ids::new(1), UNIX_EPOCH, "/m.yaml".to_owned(), "0.1.0")
+}
+
+fn parsed(line: &JsonLine) -> Value {
+    assert_eq!(line.text.matches('\n').count(), 1, "{:?}", line.text);
+    serde_json::from_str(&line.text).expect("JSON")
+}
+
+fn encoded(outcome: Outcome) -> (Value, bool) {
+    let event = Event::ResourceFinished(Box::new(transaction(outcome)));
+    let line = encoder().encode(&event).expect("a line");
+    (parsed(&line), line.urgent)
+}
+
+#[test]
+fn the_fields_are_those_of_the_protocol() {
+    let (event, _) = encoded(Outcome::Unchanged);
+    let names: Vec<&str> = event.as_object().expect("a map").keys().map(String::as_str).collect();
+    let expected = "protocol event_id timestamp run_id type provider name alias requested_ensure final_ensure \
+                    duration properties status noop_message error changed refreshed failed skipped noop \
+                    unmet_requirements outcome reason triggered_by diff";
+    assert_eq!(names.join(" "), expected);
+    assert_eq!(event["timestamp"], "1970-01-01T00:00:01.500000Z");
+    assert_eq!(event["duration"], 2_000_000);
+}
+
+#[test]
+fn every_outcome_has_its_booleans() {
+    let message = || "Would have executed".to_owned();
+    let failed =
+        |changed| Outcome::Failed(Box::new(Failure { changed, ..Failure::new("no").because_of("top") }));
+    let stopped = StopCause::Signal { name: "SIGINT".to_owned(), number: 2 };
+    let unmet = SkipCause::Unmet { culprits: vec![ResourceId::new("exec", "a")] };
+    let skipped = |cause| Outcome::Skipped { cause };
+    // Changed, refreshed, failed, skipped, noop, and whether it must be written at once.
+    for (outcome, name, expected) in [
+        (Outcome::Unchanged, "unchanged", "......"),
+        (Outcome::Changed, "changed", "c....!"),
+        (Outcome::Refreshed, "refreshed", "cr...!"),
+        (Outcome::WouldChange { message: message() }, "would_change", "c...n!"),
+        (Outcome::WouldRefresh { message: message() }, "would_refresh", "cr..n!"),
+        (failed(false), "failed", "..f..!"),
+        (failed(true), "failed", "c.f..!"),
+        (skipped(unmet), "skipped", "...s.."),
+        (skipped(SkipCause::NotSelected), "skipped", "...s.."),
+        (skipped(SkipCause::Stopped { by: stopped }), "skipped", "...s.."),
+    ] {
+        let (event, urgent) = encoded(outcome);
+        let flag = |name: &str, letter| if event[name] == json!(true) { letter } else { '.' };
+        let mut flags: String = [
+            flag("changed", 'c'),
+            flag("refreshed", 'r'),
+            flag("failed", 'f'),
+            flag("skipped", 's'),
+            flag("noop", 'n'),
+        ]
+        .iter()
+        .collect();
+        flags.push(if urgent { '!' } else { '.' });
+        assert_eq!((event["outcome"].as_str(), &*flags), (Some(name), expected));
+        assert_eq!(event["noop_message"].is_string(), event["noop"] == true);
+        assert_eq!(event["error"], if name == "failed" { json!(["top", "no"]) } else { json!([]) });
+        assert_eq!(event["reason"].is_string(), name == "skipped", "{event}");
+    }
+}
+
+#[test]
+fn a_run_is_framed_and_in_order_although_the_clock_goes_back() {
+    let mut encoder = encoder();
+    let start = SessionStarted {
+        at: UNIX_EPOCH + Duration::from_secs(9),
+        noop: true,
+        resources: 1,
+        message: Some("two\nlines".to_owned()),
+    };
+    let summary = RunSummary {
+        noop: true,
+        duration: Duration::from_secs(2),
+        counts: Counts { total: 1, unchanged: 1, ..Counts::default() },
+        stopped: Some(StopCause::Timeout { after: Duration::from_secs(2) }),
+        message: None,
+    };
+    let events = [
+        Event::SessionStarted(start),
+        Event::ResourceFinished(Box::new(transaction(Outcome::Unchanged))),
+        Event::SessionFinished(Box::new(summary)),
+    ];
+    let lines: Vec<Value> =
+        events.iter().map(|event| parsed(&encoder.encode(event).expect("a line"))).collect();
+    let ids: Vec<&str> = lines.iter().filter_map(|line| line["event_id"].as_str()).collect();
+    assert!(ids.is_sorted_by(|earlier, later| earlier < later), "{ids:?}");
+    assert!(*encoder.identity().run_id < *ids[0]);
+    assert_eq!(lines[0]["message"], "two\nlines");
+    assert_eq!(lines[2]["timestamp"], "1970-01-01T00:00:11.000000Z");
+    assert_eq!(lines[2]["stopped"]["message"], "the run was stopped after 2s, the time it was given");
+}
+
+#[test]
+fn a_document_is_whole_with_and_without_events() {
+    for count in [0, 1, 3] {
+        let mut encoder = encoder();
+        let mut out = Vec::new();
+        let mut document = JsonDocument::new(&mut out);
+        for _ in 0..count {
+            let event = Event::ResourceFinished(Box::new(transaction(Outcome::Changed)));
+            document.accept(&encoder.encode(&event).expect("a line"));
+        }
+        document.finish().expect("a document");
+        let found: Value = serde_json::from_slice(&out).expect("JSON");
+        assert_eq!(found["events"].as_array().map(Vec::len), Some(count));
+    }
+}

@@ -1,0 +1,112 @@
+//! What an outcome says, in the fields of an event.
+
+use std::time::Duration;
+
+use ccm_model::{Outcome, ResourceId, SkipCause, StopCause, Transaction};
+use serde_json::{Value, json};
+
+use super::nanoseconds;
+use crate::text::stopped;
+
+/// The fields that depend on the kind of the outcome.
+pub(super) struct Words<'a> {
+    pub(super) noop_message: Option<&'a str>,
+    pub(super) error: &'a [String],
+    pub(super) changed: bool,
+    pub(super) unmet: Vec<String>,
+    pub(super) reason: Option<String>,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(transaction: &'a Transaction) -> Self {
+        let outcome = &transaction.outcome;
+        let mut words = Self {
+            noop_message: None,
+            error: &[],
+            changed: outcome.is_change(),
+            unmet: Vec::new(),
+            reason: transaction.reason.clone(),
+        };
+        match outcome {
+            Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => {
+                words.noop_message = Some(message);
+            }
+            Outcome::Failed(failure) => {
+                words.error = &failure.chain;
+                words.changed = failure.changed;
+            }
+            Outcome::Skipped { cause: SkipCause::Unmet { culprits } } => {
+                words.unmet = culprits.iter().map(ToString::to_string).collect();
+                words.reason.get_or_insert_with(|| format!("{} failed", words.unmet.join(", ")));
+            }
+            Outcome::Skipped { cause: SkipCause::NotSelected } => {
+                words.reason.get_or_insert_with(|| "not selected".to_owned());
+            }
+            Outcome::Skipped { cause: SkipCause::Stopped { by } } => {
+                words.reason.get_or_insert_with(|| stopped(by));
+            }
+            Outcome::Unchanged | Outcome::Changed | Outcome::Refreshed => {}
+        }
+        words
+    }
+}
+
+/// The name of an outcome in JSON.
+pub(crate) fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Unchanged => "unchanged",
+        Outcome::Changed => "changed",
+        Outcome::Refreshed => "refreshed",
+        Outcome::WouldChange { .. } => "would_change",
+        Outcome::WouldRefresh { .. } => "would_refresh",
+        Outcome::Skipped { .. } => "skipped",
+        Outcome::Failed(_) => "failed",
+    }
+}
+
+/// What ended a run before its end, for programs and, as `message`, for people.
+pub(crate) fn stop_cause(cause: &StopCause) -> Value {
+    let message = stopped(cause);
+    match cause {
+        StopCause::Failed { culprit } => {
+            json!({ "by": "failed", "culprit": culprit.to_string(), "message": message })
+        }
+        StopCause::Signal { name, number } => {
+            json!({ "by": "signal", "name": name, "number": number, "message": message })
+        }
+        StopCause::Timeout { after } => {
+            json!({ "by": "timeout", "after": nanoseconds(*after), "message": message })
+        }
+    }
+}
+
+/// Reads what [`stop_cause`] has written.
+pub(crate) fn read_stop_cause(written: &Value) -> Option<StopCause> {
+    let text = |field: &str| written[field].as_str();
+    match text("by")? {
+        "failed" => Some(StopCause::Failed { culprit: ResourceId::parse(text("culprit")?).ok()? }),
+        "signal" => {
+            let number = i32::try_from(written["number"].as_i64()?).ok()?;
+            Some(StopCause::Signal { name: text("name")?.to_owned(), number })
+        }
+        "timeout" => Some(StopCause::Timeout { after: Duration::from_nanos(written["after"].as_u64()?) }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stopped_a_run_comes_back() {
+        for cause in [
+            StopCause::Failed { culprit: ResourceId::new("exec", "a#b") },
+            StopCause::Signal { name: "SIGINT".to_owned(), number: 2 },
+            StopCause::Timeout { after: Duration::from_millis(1_500) },
+        ] {
+            assert_eq!(read_stop_cause(&stop_cause(&cause)), Some(cause));
+        }
+        assert_eq!(read_stop_cause(&json!({ "by": "whim" })), None);
+    }
+}

@@ -1,0 +1,213 @@
+//! What is kept of each run: its events and what it amounted to.
+
+mod history;
+mod show;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use ccm_host::state::{AppendFile, Directory};
+use ccm_model::{Counts, Event, Outcome, RunSummary, display_timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ReportError;
+use crate::json::{JsonLine, JsonLines, RunIdentity, nanoseconds, stop_cause};
+
+pub use history::{FindError, History, StoredRun};
+
+const RUNS: &str = "runs";
+const EVENTS: &str = "events.jsonl";
+const SUMMARY: &str = "summary.json";
+
+/// Says what is wrong with the stored runs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// What this run did is not all on disk.
+    #[error("the record of this run in {path:?} could not be written")]
+    Record {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// There are more old runs than wanted.
+    #[error("old runs in {path:?} could not be removed")]
+    Remove {
+        /// Where they are.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// They can't be looked at.
+    #[error("the runs in {path:?} can't be read")]
+    Read {
+        /// Where they are.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// What a run amounted to, as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoredSummary {
+    /// The run.
+    pub run_id: String,
+    /// What was applied.
+    pub manifest: String,
+    /// The version of ccm that did it.
+    pub version: String,
+    /// Whether nothing was changed on purpose.
+    pub noop: bool,
+    /// When it began.
+    pub begin: String,
+    /// When it ended.
+    pub end: String,
+    /// How long it took, in nanoseconds.
+    pub duration: u64,
+    /// Outcomes, counted.
+    pub counts: Counts,
+    /// What ended it before its end.
+    pub stopped: Option<Value>,
+    /// The exit code of ccm.
+    pub exit_code: u8,
+}
+
+impl StoredSummary {
+    /// What is stored of a run.
+    pub fn of(identity: &RunIdentity, began: SystemTime, summary: &RunSummary, exit_code: u8) -> Self {
+        let ended = began.checked_add(summary.duration).unwrap_or(began);
+        Self {
+            run_id: identity.run_id.clone(),
+            manifest: identity.manifest.clone(),
+            version: identity.version.to_owned(),
+            noop: summary.noop,
+            begin: display_timestamp(began, 2),
+            end: display_timestamp(ended, 2),
+            duration: nanoseconds(summary.duration),
+            counts: summary.counts,
+            stopped: summary.stopped.as_ref().map(stop_cause),
+            exit_code,
+        }
+    }
+
+    fn took(&self) -> Duration {
+        Duration::from_nanos(self.duration)
+    }
+}
+
+/// How the record of a run came out.
+#[derive(Debug)]
+#[must_use]
+pub struct Recorded {
+    /// Whether all of it is on disk.
+    pub record: Result<(), StoreError>,
+    /// Whether old runs were removed as far as they had to be.
+    pub removal: Result<(), StoreError>,
+}
+
+/// Records a run. Nothing that goes wrong stops the run; it is told at the end.
+#[derive(Debug)]
+pub struct RunStore {
+    path: PathBuf,
+    /// None if it can't be had, which `open` then tells.
+    runs: Option<Directory>,
+    open: io::Result<Open>,
+    keep: usize,
+}
+
+#[derive(Debug)]
+struct Open {
+    directory: Directory,
+    lines: JsonLines<AppendFile>,
+}
+
+impl RunStore {
+    /// Begins the record of a run; `keep` says how many are to be there at its end.
+    pub fn begin(state: &Directory, identity: &RunIdentity, keep: usize) -> Self {
+        let path = state.path().join(RUNS);
+        let (runs, open) = match state.make(RUNS) {
+            Ok(runs) => {
+                let open = Self::open(&runs, &identity.run_id);
+                (Some(runs), open)
+            }
+            Err(error) => (None, Err(error)),
+        };
+        Self { path, runs, open, keep }
+    }
+
+    fn open(runs: &Directory, run_id: &str) -> io::Result<Open> {
+        let directory = runs.make(run_id)?;
+        let lines = JsonLines::new(directory.create(EVENTS)?);
+        Ok(Open { directory, lines })
+    }
+
+    /// Tells whether the line of an event belongs into the record; what is unchanged is only counted.
+    pub fn wants(&self, event: &Event) -> bool {
+        !self.failed()
+            && match event {
+                Event::ResourceFinished(transaction) => transaction.outcome != Outcome::Unchanged,
+                Event::SessionStarted(_) | Event::SessionFinished(_) => true,
+                Event::ResourceStarted(_) | Event::OutputReceived(_) => false,
+            }
+    }
+
+    /// Records a line.
+    pub fn accept(&mut self, line: &JsonLine) {
+        if let Ok(open) = &mut self.open {
+            open.lines.accept(line);
+        }
+    }
+
+    /// Tells whether something could not be recorded so far.
+    pub fn failed(&self) -> bool {
+        self.open.as_ref().map_or(true, |open| open.lines.failed())
+    }
+
+    /// Ends the record, brings it to the disk, and removes the oldest ones.
+    pub fn finish(self, summary: &StoredSummary) -> Recorded {
+        let Self { path, runs, open, keep } = self;
+        let record = open.and_then(|open| close(open, summary));
+        let removal = runs.map_or(Ok(()), |runs| retain(&runs, keep));
+        Recorded {
+            record: record.map_err(|source| StoreError::Record { path: path.clone(), source }),
+            removal: removal.map_err(|source| StoreError::Remove { path, source }),
+        }
+    }
+}
+
+fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
+    let lines = match open.lines.finish() {
+        Ok(file) => file.sync(),
+        Err(ReportError::Write(error)) => Err(error),
+    };
+    // A summary is worth having also where events are missing.
+    let text = serde_json::to_string_pretty(summary)?;
+    let written = open.directory.replace(SUMMARY, format!("{text}\n").as_bytes());
+    lines.and(written)
+}
+
+/// Removes the oldest runs. What is not the directory of a run is left alone.
+fn retain(runs: &Directory, keep: usize) -> io::Result<()> {
+    let names: BTreeSet<String> = runs.directories()?.into_iter().filter(|name| is_run_id(name)).collect();
+    let too_many = names.len().saturating_sub(keep);
+    names.iter().take(too_many).try_for_each(|name| runs.remove(name))
+}
+
+/// Tells whether a name is one that ccm gives to a run.
+fn is_run_id(name: &str) -> bool {
+    let form = |(at, byte)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        14 => byte == b'7',
+        _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+    };
+    name.len() == 36 && name.bytes().enumerate().all(form)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Finding the runs that were recorded.
+
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use ccm_host::state::Directory;
+use serde_json::Value;
+
+use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
+
+/// A summary that is longer than this is none of ours.
+const LONGEST_SUMMARY: u64 = 1 << 20;
+/// Ids are shown with at least so many characters.
+const SHORTEST_ID: usize = 8;
+
+/// The runs that were recorded in a state directory, the newest first.
+#[derive(Debug)]
+pub struct History {
+    runs: Vec<StoredRun>,
+    directory: Option<Directory>,
+    path: PathBuf,
+}
+
+/// A run that was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredRun {
+    /// Its id.
+    pub id: String,
+    /// The first line of its events, if there is one.
+    pub start: Option<Value>,
+    /// What it amounted to; none if it was killed, or is still going on.
+    pub summary: Option<StoredSummary>,
+}
+
+/// Says why a run was not found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FindError {
+    /// There is none.
+    #[error("no run in {path:?} has an id that begins with `{prefix}`")]
+    Unknown {
+        /// What was asked for.
+        prefix: String,
+        /// Where the runs are.
+        path: PathBuf,
+    },
+    /// There are several.
+    #[error("{} runs have an id that begins with `{prefix}`: {}", ids.len(), ids.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        prefix: String,
+        /// Their ids.
+        ids: Vec<String>,
+    },
+}
+
+impl History {
+    /// Reads what there is; a state directory that is not there holds no runs.
+    pub fn open(state: &Path) -> Result<Self, StoreError> {
+        let path = state.join(RUNS);
+        let failed = |source| StoreError::Read { path: path.clone(), source };
+        let state = Directory::open(state).map_err(failed)?;
+        let directory = match state.map(|state| state.enter(RUNS)) {
+            Some(Ok(directory)) => directory,
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => return Ok(Self { runs: Vec::new(), directory: None, path }),
+        };
+        let mut ids = directory.directories().map_err(failed)?;
+        ids.retain(|name| is_run_id(name));
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        let runs = ids.into_iter().map(|id| stored(&directory, id)).collect();
+        Ok(Self { runs, directory: Some(directory), path })
+    }
+
+    /// Where they are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The runs, the newest first.
+    pub fn runs(&self) -> &[StoredRun] {
+        &self.runs
+    }
+
+    /// Finds a run by the beginning of its id.
+    pub fn find(&self, prefix: &str) -> Result<&StoredRun, FindError> {
+        let wanted = prefix.to_ascii_lowercase();
+        let mut found = self.runs.iter().filter(|run| run.id.starts_with(&wanted));
+        match (found.next(), found.next()) {
+            (None, _) => Err(FindError::Unknown { prefix: prefix.to_owned(), path: self.path.clone() }),
+            (Some(run), None) => Ok(run),
+            (Some(first), Some(second)) => {
+                let ids = [first, second].into_iter().chain(found).map(|run| run.id.clone()).collect();
+                Err(FindError::Ambiguous { prefix: prefix.to_owned(), ids })
+            }
+        }
+    }
+
+    /// How many characters of each id are enough to tell them apart.
+    pub fn short_length(&self) -> usize {
+        let shared = |(one, other): (&StoredRun, &StoredRun)| {
+            one.id.bytes().zip(other.id.bytes()).take_while(|(a, b)| a == b).count()
+        };
+        // They are sorted, so the nearest of each is beside it.
+        let neighbours = self.runs.iter().zip(self.runs.iter().skip(1));
+        neighbours.map(shared).max().map_or(SHORTEST_ID, |shared| SHORTEST_ID.max(shared + 1))
+    }
+
+    /// The events of a run, as they were written. A line that is not whole is left out.
+    pub fn events(&self, run: &StoredRun) -> Result<Vec<Value>, StoreError> {
+        let Some(directory) = &self.directory else { return Ok(Vec::new()) };
+        let failed = |source| StoreError::Read { path: self.path.join(&run.id), source };
+        let file = match directory.enter(&run.id).and_then(|run| run.read(EVENTS)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut events = Vec::new();
+        for line in BufReader::new(file).split(b'\n') {
+            events.extend(serde_json::from_slice(&line.map_err(failed)?));
+        }
+        Ok(events)
+    }
+}
+
+/// What can be read of a run; what can't is left out, so that one damaged record hides no other.
+fn stored(runs: &Directory, id: String) -> StoredRun {
+    let Ok(run) = runs.enter(&id) else { return StoredRun { id, start: None, summary: None } };
+    let summary = run.read(SUMMARY).ok().and_then(|file| {
+        let mut bytes = Vec::new();
+        file.take(LONGEST_SUMMARY).read_to_end(&mut bytes).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    });
+    let start = run.read(EVENTS).ok().and_then(|file| {
+        let mut line = Vec::new();
+        BufReader::new(file.take(LONGEST_SUMMARY)).read_until(b'\n', &mut line).ok()?;
+        serde_json::from_slice(&line).ok()
+    });
+    StoredRun { id, start, summary }
+}

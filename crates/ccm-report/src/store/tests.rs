@@ -1,0 +1,140 @@
+use std::time::UNIX_EPOCH;
+
+use ccm_model::{ResourceId, SessionStarted, Transaction};
+use ccm_testkit::Scratch;
+
+use super::*;
+use crate::json::{Encoder, Ids};
+
+const MANIFEST: &str = "/etc/ccm/site.yaml";
+
+fn changed(name: &str) -> Event {
+    Event::ResourceFinished(Box::new(Transaction {
+        id: ResourceId::new("exec", name),
+        alias: None,
+        at: UNIX_EPOCH,
+        duration: Duration::from_millis(3),
+        provider: Some("posix"),
+        requested_ensure: "present".to_owned(),
+        final_ensure: Some("present".to_owned()),
+        outcome: Outcome::Changed,
+        properties: ccm_model::Properties::default(),
+        reason: None,
+        triggered_by: Vec::new(),
+        warnings: Vec::new(),
+        state: None,
+    }))
+}
+
+/// Records a run that began so many milliseconds after the beginning of time; unfinished without a code.
+fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> String {
+    let began = UNIX_EPOCH + Duration::from_millis(at);
+    let mut encoder = Encoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
+    let mut store = RunStore::begin(state, encoder.identity(), keep);
+    let start = SessionStarted { at: began, noop: false, resources: 1, message: None };
+    for event in [Event::SessionStarted(start), changed("job")] {
+        assert!(store.wants(&event));
+        store.accept(&encoder.encode(&event).expect("a line"));
+    }
+    if let Some(exit_code) = exit_code {
+        let counts = Counts { total: 1, changed: 1, ..Counts::default() };
+        let summary = RunSummary {
+            noop: false,
+            duration: Duration::from_millis(5),
+            counts,
+            stopped: None,
+            message: None,
+        };
+        let recorded = store.finish(&StoredSummary::of(encoder.identity(), began, &summary, exit_code));
+        recorded.record.expect("a record");
+        recorded.removal.expect("no trouble with old ones");
+    }
+    encoder.identity().run_id.clone()
+}
+
+fn state(scratch: &Scratch) -> Directory {
+    Directory::open_private(&scratch.path().join("state")).expect("a state directory")
+}
+
+#[test]
+fn runs_are_listed_the_newest_first() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    // A minute and more apart, so that eight characters tell them apart.
+    record(&state, 0x0190_0000_0000, Some(0), 50);
+    record(&state, 0x0190_0002_0000, None, 50);
+    record(&state, 0x0190_0001_0000, Some(4), 50);
+    let history = History::open(state.path()).expect("a history");
+    let expected = "\
+BEGIN                 RUN       EXIT  RESOURCES     MANIFEST
+2024-06-10T02:37:29Z  01900002  -     unfinished    /etc/ccm/site.yaml
+2024-06-10T02:36:23Z  01900001  4     1: 1 changed  /etc/ccm/site.yaml
+2024-06-10T02:35:18Z  01900000  0     1: 1 changed  /etc/ccm/site.yaml
+";
+    assert_eq!(history.text(), expected);
+    assert_eq!(history.find("01900001").expect("one").summary.as_ref().map(|found| found.exit_code), Some(4));
+    assert!(matches!(history.find("0190"), Err(FindError::Ambiguous { ids, .. }) if ids.len() == 3));
+    assert!(matches!(history.find("7"), Err(FindError::Unknown { .. })));
+}
+
+#[test]
+fn ids_are_as_long_as_they_must_be() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    for at in [0x0190_0000_0000, 0x0190_0000_0010] {
+        record(&state, at, Some(0), 50);
+    }
+    let history = History::open(state.path()).expect("a history");
+    assert_eq!(history.short_length(), 12, "{}", history.text());
+    let length = history.short_length();
+    for run in history.runs() {
+        assert_eq!(history.find(&run.id[..length]), Ok(run));
+    }
+}
+
+#[test]
+fn the_newest_are_kept() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let ids: Vec<String> = (1..=5).map(|at| record(&state, at, Some(0), 3)).collect();
+    let history = History::open(state.path()).expect("a history");
+    let kept: Vec<&str> = history.runs().iter().map(|run| &*run.id).collect();
+    assert_eq!(kept, [&*ids[4], &*ids[3], &*ids[2]]);
+    record(&state, 6, Some(0), 0);
+    assert!(History::open(state.path()).expect("a history").runs().is_empty());
+}
+
+#[test]
+fn a_damaged_record_hides_no_other() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let good = record(&state, 1, Some(0), 50);
+    let cut = record(&state, 2, None, 50);
+    let broken = record(&state, 3, Some(0), 50);
+    let at = |id: &str, name: &str| format!("state/runs/{id}/{name}");
+    let events = scratch.read(&at(&cut, EVENTS)).expect("events");
+    scratch.write(&at(&cut, EVENTS), &events[..events.len() - 20]);
+    scratch.write(&at(&broken, SUMMARY), "{\"run_id\"");
+    scratch.write(&at(&broken, EVENTS), [0xff, 0xfe, b'\n']);
+    let history = History::open(state.path()).expect("a history");
+    let found = |id: &str| history.find(id).expect("a run").clone();
+    assert_eq!(history.events(&found(&good)).expect("events").len(), 2);
+    assert_eq!(history.events(&found(&cut)).expect("events").len(), 1);
+    assert_eq!(history.events(&found(&broken)).expect("events").len(), 0);
+    assert!(history.text().lines().nth(1).is_some_and(|line| line.starts_with('?')), "{}", history.text());
+}
+
+#[test]
+fn only_names_of_runs_are_taken_for_runs() {
+    for (name, expected) in [
+        ("01a1f93f-f74b-7000-9a02-92ff4b7e010b", true),
+        ("01a1f93f-f74b-4000-9a02-92ff4b7e010b", false),
+        ("01A1F93F-F74B-7000-9A02-92FF4B7E010B", false),
+        ("01a1f93ff-74b-7000-9a02-92ff4b7e010b", false),
+        ("01a1f93f", false),
+        ("..", false),
+        ("", false),
+    ] {
+        assert_eq!(is_run_id(name), expected, "{name}");
+    }
+}

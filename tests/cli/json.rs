@@ -1,0 +1,170 @@
+//! Events as JSON: what goes to standard output and to the events file.
+
+use std::io::{BufRead as _, BufReader};
+
+use ccm_testkit::{Called, Scratch};
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::{apply, apply_execs, ccm};
+
+/// One of every outcome, live output, messages, and something secret.
+pub(crate) const MIXED: &str = "
+ccm:
+  pre_message: before
+  post_message: after
+  resources:
+    - exec:
+        - makes: {command: touch [dir]/made, creates: '[dir]/made', environment: {TOKEN: swordfish}}
+        - reads: {command: cat, stdin: swordfish, logoutput: true, refresh_only: true, subscribe: [exec#makes]}
+        - fails: {command: 'false', alias: trouble}
+        - depends: {command: 'true', require: [exec#trouble]}
+        - idle: {command: 'true', onlyif: 'false', returns: [0, 2]}
+";
+
+pub(crate) fn mixed(scratch: &Scratch, options: &[&str]) -> Called {
+    apply(scratch, &MIXED.replace("[dir]", &scratch.path().to_string_lossy()), options)
+}
+
+fn parsed(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+#[test]
+fn lines_tell_the_run() {
+    let scratch = Scratch::new();
+    let called = mixed(&scratch, &["--output", "jsonl"]);
+    assert_snapshot!(called.shown());
+    assert!(!called.stdout.contains("swordfish"));
+    let lines = parsed(&called.stdout);
+    let ids: Vec<&str> = lines.iter().filter_map(|line| line["event_id"].as_str()).collect();
+    assert!(ids.len() == 7 && ids.is_sorted_by(|earlier, later| earlier < later), "{ids:?}");
+    assert!(lines.iter().all(|line| line["run_id"] == lines[0]["run_id"]));
+}
+
+#[test]
+fn lines_tell_a_noop() {
+    let scratch = Scratch::new();
+    assert_snapshot!(mixed(&scratch, &["--output", "jsonl", "--noop"]).shown());
+    assert!(!scratch.state().exists());
+}
+
+#[test]
+fn a_document_tells_the_run() {
+    let scratch = Scratch::new();
+    let called = mixed(&scratch, &["--output", "json"]);
+    assert_snapshot!(called.shown());
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+    assert_eq!(document["events"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn an_interrupted_run_and_one_without_resources_are_documents_too() {
+    let scratch = Scratch::new();
+    let called = apply_execs(&scratch, "        - sleep 3600:\n", &["--output", "json", "--timeout", "50ms"]);
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+    assert_eq!(document["summary"]["stopped"]["by"], "timeout");
+    assert_eq!(document["summary"]["stopped"]["after"], 50_000_000);
+    assert_eq!(called.code, 4);
+}
+
+#[test]
+fn a_mistake_leaves_standard_output_empty() {
+    let scratch = Scratch::new();
+    for output in ["jsonl", "json"] {
+        let called = apply(&scratch, "ccm: {}", &["--output", output]);
+        assert_eq!((called.code, &*called.stdout), (1, ""), "{}", called.shown());
+    }
+}
+
+#[test]
+fn lines_come_while_the_run_goes_on() {
+    let scratch = Scratch::new();
+    let fifo = scratch.at("go");
+    let status = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
+    assert!(status.success());
+    scratch.write(
+        "manifest.yaml",
+        format!("ccm: {{resources: [{{exec: [{{first: {{command: 'true'}}}}, {{waits: {{command: cat {fifo}}}}}]}}]}}"),
+    );
+    let mut running = ccm(&scratch, &["apply", "manifest.yaml", "--output", "jsonl"]).start();
+    let mut lines = BufReader::new(running.take_stdout().expect("a pipe")).lines();
+    let mut next = || {
+        let line = lines.next()?.expect("a line");
+        Some(serde_json::from_str::<Value>(&line).expect("JSON"))
+    };
+    assert_eq!(next().expect("a line")["protocol"], "io.choria.ccm.v1.session.start");
+    assert_eq!(next().expect("a line")["name"], "first");
+    // Only now can the second command end.
+    std::fs::write(&fifo, "").expect("the command reads");
+    assert_eq!(next().expect("a line")["name"], "waits");
+    assert_eq!(next().expect("a line")["protocol"], "io.choria.ccm.v1.session.summary");
+    assert_eq!(next(), None);
+    assert_eq!(running.finish().code, 0);
+}
+
+#[test]
+fn the_events_file_grows_beside_any_output() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new();
+    let file = scratch.at("events");
+    let called = mixed(&scratch, &["--events-file", &file]);
+    assert!(called.stdout.contains("exec#makes changed"), "{}", called.shown());
+    assert_eq!(parsed(&scratch.read("events").expect("the file")).len(), 7);
+    let mode = std::fs::metadata(&file).expect("the file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'true'}}]}");
+    for options in [&["--noop"][..], &["--output", "jsonl"], &["-q"]] {
+        let args = ["apply", "manifest.yaml"];
+        let called = ccm(&scratch, &args).args(options).variable("CCM_EVENTS_FILE", &file).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+    }
+    let lines = parsed(&scratch.read("events").expect("the file"));
+    assert_eq!(lines.len(), 7 + 3 * 3, "unchanged ones, too");
+}
+
+#[test]
+fn an_events_file_that_can_not_be_opened_keeps_the_run_from_starting() {
+    let scratch = Scratch::new();
+    scratch.write("target", "");
+    std::os::unix::fs::symlink(scratch.at("target"), scratch.at("link")).expect("a link");
+    let missing = scratch.at("missing/events");
+    for path in [&*scratch.at("link"), &*missing, &*scratch.at("")] {
+        let execs = "        - touch [dir]/ran:\n";
+        let called = apply_execs(&scratch, execs, &["--events-file", path]);
+        assert_eq!((called.code, scratch.has("ran")), (1, false), "{}", called.shown());
+        assert!(called.stderr.contains("can't be opened; nothing was run"), "{}", called.shown());
+    }
+    assert_eq!(scratch.read("target").as_deref(), Some(""));
+    let called = ccm(&scratch, &["apply", "manifest.yaml"]).variable("CCM_EVENTS_FILE", "-").run();
+    assert_eq!((called.code, scratch.has("ran")), (64, false), "{}", called.shown());
+}
+
+#[test]
+fn an_events_file_that_takes_no_more_is_told_at_the_end() {
+    let scratch = Scratch::new();
+    let execs = "        - touch [dir]/one:\n        - touch [dir]/two:\n";
+    let called = apply_execs(&scratch, execs, &["--events-file", "/dev/full"]);
+    assert_snapshot!(called.shown());
+    assert!(scratch.has("one") && scratch.has("two"));
+    let called = apply_execs(&scratch, execs, &["--events-file", "/dev/full", "--detailed-exitcodes"]);
+    assert_eq!(called.code, 6);
+}
+
+#[test]
+fn a_reader_that_goes_away_changes_no_exit_code() {
+    for output in ["text", "jsonl", "json"] {
+        let scratch = Scratch::new();
+        let manifest = format!(
+            "ccm: {{resources: [{{exec: [{{a: {{command: touch {}}}}}, {{b: {{command: touch {}}}}}]}}]}}",
+            scratch.at("a"),
+            scratch.at("b")
+        );
+        scratch.write("manifest.yaml", manifest);
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let called = ccm(&scratch, &["apply", "manifest.yaml", "--output", output]).stdout(writer).run();
+        assert_eq!(called.code, 0, "{output}: {}", called.shown());
+        assert!(scratch.has("a") && scratch.has("b"));
+    }
+}

@@ -122,7 +122,7 @@ impl Ccm {
             // It may refuse to read all of it, which is for the test to judge.
             let _ = stdin.write_all(&input);
         }
-        Running { child, directory: self.directory, state: self.state }
+        Running { pid: child.id(), child: Some(child), directory: self.directory, state: self.state }
     }
 
     /// The command without streams and environment. What keeps a state gets one of the test's own, unless
@@ -160,7 +160,9 @@ impl Ccm {
 /// A call of `ccm` that has not ended yet.
 #[derive(Debug)]
 pub struct Running {
-    child: Child,
+    /// None once it has ended.
+    child: Option<Child>,
+    pid: u32,
     directory: PathBuf,
     state: PathBuf,
 }
@@ -168,7 +170,7 @@ pub struct Running {
 impl Running {
     /// Its process number.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.pid
     }
 
     /// Sends it a signal by name, such as `INT`.
@@ -179,19 +181,29 @@ impl Running {
 
     /// What it prints, if that is a pipe and was not taken before.
     pub fn take_stdout(&mut self) -> Option<std::process::ChildStdout> {
-        self.child.stdout.take()
+        self.child.as_mut()?.stdout.take()
     }
 
     /// Waits for its end.
-    pub fn finish(self) -> Called {
-        let (directory, state) = (self.directory, self.state);
-        let output =
-            self.child.wait_with_output().unwrap_or_else(|error| panic!("can't wait for ccm: {error}"));
+    pub fn finish(mut self) -> Called {
+        let (directory, state) = (self.directory.clone(), self.state.clone());
+        let child = self.child.take().unwrap_or_else(|| panic!("ccm has ended before"));
+        let output = child.wait_with_output().unwrap_or_else(|error| panic!("can't wait for ccm: {error}"));
         let text = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes).replace(&*state.to_string_lossy(), "[state]");
             text.replace(&*directory.to_string_lossy(), "[dir]")
         };
         Called { code: code(output.status), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+}
+
+impl Drop for Running {
+    /// Ends what a failing test leaves behind; TERM lets ccm end its command as well.
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _status = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
+            let _status = child.wait();
+        }
     }
 }
 

@@ -54,8 +54,8 @@ fn a_program_that_can_not_run_is_diagnosed() {
         let cases: [(&Path, String); 8] = [
             (at, format!("\"{}\" is a directory", at.display())),
             (&plain, format!("\"{}\" is not executable", plain.display())),
-            (Path::new("/no/such/program"), "\"/no/such/program\" not found in PATH".to_owned()),
-            (Path::new("/etc/passwd/x"), "\"/etc/passwd/x\" not found in PATH".to_owned()),
+            (Path::new("/no/such/program"), "\"/no/such/program\" not found".to_owned()),
+            (Path::new("/etc/passwd/x"), "\"/etc/passwd/x\" not found".to_owned()),
             (
                 &bare,
                 format!(

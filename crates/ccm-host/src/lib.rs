@@ -12,6 +12,7 @@
 
 mod clock;
 mod command;
+mod directories;
 mod files;
 mod process;
 mod raw;
@@ -22,7 +23,11 @@ pub use command::{
     Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner,
     RunnerError, StartError, SystemRunner,
 };
-pub use files::{FakeFiles, Files, SystemFiles, read_at_most};
+pub use directories::{current_directory, default_state_directory};
+pub use files::{
+    Attributes, FakeFile, FakeFiles, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile,
+    PathState, ReadContent, Step, SystemFiles, read_at_most, sha256,
+};
 pub use process::{PrepareError, prepare_process};
 
 use std::future::Future;

@@ -9,7 +9,9 @@ use std::time::Duration;
 use anstream::AutoStream;
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::signals::Signals;
-use ccm_host::{CancellationSource, Host, Level, SystemClock, SystemFiles, SystemRunner};
+use ccm_host::{
+    CancellationSource, Host, Level, SystemClock, SystemFiles, SystemRunner, default_state_directory,
+};
 use ccm_model::{Catalog, ResourceIndex, RunSummary, StopCause, closest};
 use ccm_report::{TextReport, Verbosity};
 
@@ -31,6 +33,11 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(only) => only,
         Err(code) => return code,
     };
+    let directory = match manifest::directory(&arguments.manifest) {
+        Ok(directory) => directory,
+        Err(error) => return cannot_start(&error),
+    };
+    let state_directory = default_state_directory();
     let runner = match SystemRunner::new() {
         Ok(runner) => runner,
         Err(error) => return cannot_start(&error),
@@ -52,6 +59,9 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,
         fail_on_error: arguments.fail_on_error,
+        diff: arguments.diff,
+        directory: &directory,
+        state_directory: state_directory.as_deref(),
         only: only.as_deref(),
     };
     let summary: std::io::Result<RunSummary> = runtime.block_on(async {

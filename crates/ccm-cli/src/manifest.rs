@@ -1,10 +1,10 @@
 //! From a path on the command line to a catalog, or to words about why there is none.
 
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use ccm_engine::ResourceType;
-use ccm_host::read_at_most;
+use ccm_host::{current_directory, read_at_most};
 use ccm_manifest::{Loaded, load};
 use ccm_model::{Catalog, Severity, SourceMap, TypeSpec};
 
@@ -29,6 +29,17 @@ pub(crate) fn read(
         messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
         Code::NothingRun
     })
+}
+
+/// The directory of a manifest, absolute; the current one if the manifest comes from standard input.
+pub(crate) fn directory(arguments: &ManifestArguments) -> io::Result<PathBuf> {
+    let directory = arguments.path.parent().unwrap_or(Path::new(""));
+    if directory.is_absolute() {
+        return Ok(directory.to_owned());
+    }
+    // Joined with nothing it would get a slash at its end, which messages would show.
+    let current = current_directory()?;
+    Ok(if directory == Path::new("") { current } else { current.join(directory) })
 }
 
 /// The loader's view of the types.

@@ -29,6 +29,7 @@ pub(crate) struct Handled {
     pub reason: Option<String>,
     pub described: Option<Described>,
     pub warnings: Vec<String>,
+    pub diff: Option<String>,
 }
 
 /// Takes a resource through its turn. Whatever goes wrong inside, a bug included, is this resource's failure.
@@ -116,8 +117,9 @@ async fn drive(
             handled.reason = Some(reason);
             return Err(failure);
         }
-        Decision::Change { reason, noop_message } => {
+        Decision::Change { reason, noop_message, diff } => {
             handled.reason = Some(reason);
+            handled.diff = diff;
             noop_message
         }
     };

@@ -1,6 +1,7 @@
 //! The walk: every resource in order, each with exactly one outcome.
 
 use std::cell::OnceCell;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -40,6 +41,12 @@ pub struct Run<'a> {
     pub noop: bool,
     /// Stop after the first failed resource; the catalog can ask for it as well.
     pub fail_on_error: bool,
+    /// Show changes of content as diffs.
+    pub diff: bool,
+    /// What relative paths of the manifest start from: the directory it is in.
+    pub directory: &'a Path,
+    /// Where to keep what has to outlive the run; none if there is no such place.
+    pub state_directory: Option<&'a Path>,
     /// Apply these and what they depend on, and nothing else.
     pub only: Option<&'a [ResourceIndex]>,
 }
@@ -149,6 +156,8 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             handled.described.map(|described| (described.ensure, described.state)).unzip();
+        // What was not done, and would not be, is not to be seen as a change.
+        let diff = handled.diff.filter(|_| outcome.is_change());
         Transaction {
             id: resource.id.clone(),
             alias: resource.alias.as_deref().map(str::to_owned),
@@ -162,6 +171,7 @@ impl<'a> Walk<'a> {
             triggered_by: triggers.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             warnings: handled.warnings,
             state,
+            diff,
         }
     }
 
@@ -232,6 +242,9 @@ impl<'a> Walk<'a> {
         let mut context = Context {
             host: run.host,
             cancellation: run.stop.cancellation,
+            directory: run.directory,
+            state_directory: run.state_directory,
+            diff: run.diff,
             on_line: &mut on_line,
             warnings: Vec::new(),
         };

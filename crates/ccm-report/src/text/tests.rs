@@ -30,6 +30,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         triggered_by: Vec::new(),
         warnings: Vec::new(),
         state: None,
+        diff: None,
     }
 }
 

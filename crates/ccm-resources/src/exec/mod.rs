@@ -16,6 +16,7 @@ use ccm_host::Host;
 use ccm_model::{Checked, Diagnostic, Failure, Properties, Resource, Span, TypeSpec, decode};
 use schemars::{Schema, SchemaGenerator};
 
+use crate::mistakes::{COMMON, as_failure};
 use command::{Exec, Interpreter, Mistake};
 use decide::ExecKind;
 use posix::Posix;
@@ -95,9 +96,6 @@ impl TypeSpec for ExecType {
     }
 }
 
-/// Names of properties that every type has, for "did you mean".
-const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe"];
-
 impl ResourceType for ExecType {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
         let properties = decode::<ExecProperties>(&resource.properties, COMMON).map_err(as_failure)?;
@@ -113,16 +111,6 @@ fn interpreter(resource: &Resource) -> Interpreter {
         Some(provider) if provider.value == "shell" => Interpreter::Shell,
         _ => Interpreter::None,
     }
-}
-
-/// A mistake that shows only when the resource is reached, because a late value made it.
-fn as_failure(diagnostics: Vec<Diagnostic>) -> Failure {
-    let mut failure = Failure::default();
-    for diagnostic in diagnostics {
-        failure.chain.push(diagnostic.message);
-        failure.hints.extend(diagnostic.hints);
-    }
-    failure
 }
 
 fn never_runs(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {

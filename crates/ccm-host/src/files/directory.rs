@@ -29,11 +29,11 @@ pub(super) fn make(path: &Path, attributes: Attributes) -> Result<(), FileError>
 }
 
 fn finish(path: &Path, attributes: Attributes) -> Result<(), FileError> {
-    let made = Place::find(path)?;
+    let place = Place::find(path)?;
     let is_ours = |entry: &&super::walk::Entry| {
         entry.what() == Some("a directory") && entry.stat.st_uid == geteuid().as_raw()
     };
-    let Some(entry) = made.entry.as_ref().filter(is_ours) else {
+    let Some(entry) = place.entry.as_ref().filter(is_ours) else {
         return Err(FileError::Changed(path.to_owned()));
     };
     // A directory whose group goes on to what is in it hands that on to the directories made there.

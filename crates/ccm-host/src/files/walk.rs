@@ -156,15 +156,12 @@ fn walk(path: &Path, behind_link: bool) -> Result<Place, FileError> {
     let root = || open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(refused);
     let mut ahead: Vec<OsString> = Vec::new();
     let mut links = Vec::new();
-    let (mut at, mut behind) = match without_links(path) {
-        Some(parent) => {
-            ahead.extend(path.file_name().map(OsStr::to_owned));
-            (parent, path.parent().unwrap_or(Path::new("/")).to_owned())
-        }
-        None => {
-            push(&mut ahead, path);
-            (root()?, PathBuf::from("/"))
-        }
+    let (mut at, mut behind) = if let Some(parent) = without_links(path) {
+        ahead.extend(path.file_name().map(OsStr::to_owned));
+        (parent, path.parent().unwrap_or(Path::new("/")).to_owned())
+    } else {
+        push(&mut ahead, path);
+        (root()?, PathBuf::from("/"))
     };
     while let Some(name) = ahead.pop() {
         let is_last = ahead.is_empty();

@@ -52,16 +52,16 @@ fn old(state: &State) -> Side<'_> {
 }
 
 fn between(file: &File, old: Side<'_>, new: Side<'_>) -> String {
-    match (text(old), text(new)) {
-        (Some(Some(from)), Some(Some(to))) => unified(file, old, from, new, to),
-        (Some(None), _) | (_, Some(None)) => format!("binary content differs {}\n", sums(old, new)),
-        _ => format!("content of more than 1 MiB differs {}\n", sums(old, new)),
+    if let (Some(from), Some(to)) = (old.content.and_then(text), new.content.and_then(text)) {
+        return unified(file, old, from, new, to);
     }
+    let is_binary = |side: Side<'_>| side.content.is_some_and(|content| text(content).is_none());
+    let what = if is_binary(old) || is_binary(new) { "binary content" } else { "content of more than 1 MiB" };
+    format!("{what} differs {}\n", sums(old, new))
 }
 
-/// The content as text, if it was kept; none inside if it is no text.
-fn text(side: Side<'_>) -> Option<Option<&str>> {
-    side.content.map(|content| str::from_utf8(content).ok().filter(|text| !text.contains('\0')))
+fn text(content: &[u8]) -> Option<&str> {
+    str::from_utf8(content).ok().filter(|text| !text.contains('\0'))
 }
 
 fn sums(old: Side<'_>, new: Side<'_>) -> String {
@@ -74,10 +74,8 @@ fn sums(old: Side<'_>, new: Side<'_>) -> String {
 }
 
 fn unified(file: &File, old: Side<'_>, from: &str, new: Side<'_>, to: &str) -> String {
-    let header = |side: Side<'_>| match side.exists {
-        true => file.path.display().to_string().escape_debug().to_string(),
-        false => "/dev/null".to_owned(),
-    };
+    let path = file.path.display().to_string().escape_debug().to_string();
+    let header = |side: Side<'_>| if side.exists { path.clone() } else { "/dev/null".to_owned() };
     let diff = TextDiff::configure().timeout(EFFORT).diff_lines(from, to);
     let text = diff.unified_diff().context_radius(3).header(&header(old), &header(new)).to_string();
     bounded(&text)

@@ -106,14 +106,12 @@ fn number(
     find: impl Fn(&str) -> Result<Option<u32>, FileError>,
 ) -> Result<Option<u32>, Failure> {
     let Some(name) = name else { return Ok(None) };
-    match find(name).map_err(|error| failure(&error))? {
-        Some(number) => Ok(Some(number)),
-        None => {
-            let mut failure = Failure::new(format!("there is no {what} `{}`", name.escape_debug()));
-            failure.missing = true;
-            Err(failure)
-        }
-    }
+    let number = find(name).map_err(|error| failure(&error))?;
+    number.map(Some).ok_or_else(|| {
+        let mut failure = Failure::new(format!("there is no {what} `{}`", name.escape_debug()));
+        failure.missing = true;
+        failure
+    })
 }
 
 fn execute(file: &File, state: &State, context: &mut Context<'_>) -> Result<Done, Failure> {
@@ -146,7 +144,7 @@ fn execute(file: &File, state: &State, context: &mut Context<'_>) -> Result<Done
 
 fn write(file: &File, attributes: Attributes, context: &Context<'_>) -> Result<Option<String>, Failure> {
     let source: PathBuf;
-    let content = match &file.content {
+    let filling = match &file.content {
         None => NewContent::Bytes(&[]),
         Some(Content::Text(text)) => NewContent::Bytes(text.as_bytes()),
         Some(Content::Source(written)) => {
@@ -154,7 +152,7 @@ fn write(file: &File, attributes: Attributes, context: &Context<'_>) -> Result<O
             NewContent::CopyOf(&source)
         }
     };
-    let written = context.host.files.write(&file.path, &NewFile { content, attributes });
+    let written = context.host.files.write(&file.path, &NewFile { content: filling, attributes });
     written.map(Some).map_err(|error| failure(&error))
 }
 

@@ -54,9 +54,7 @@ impl<'de> Deserialize<'de> for Principal {
             return Err(D::Error::custom(message));
         }
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number && text.parse::<u32>().is_ok_and(|number| number == u32::MAX)
-            || is_number && text.len() > 10
-        {
+        if is_number && !text.parse::<u32>().is_ok_and(|number| number != u32::MAX) {
             return Err(D::Error::custom(format!("`{text}` is too large for a number of a user or group")));
         }
         Ok(Self(text))
@@ -80,7 +78,7 @@ impl<'de> Deserialize<'de> for SourcePath {
             let message = "a URL as `source` is not supported in this version\nhint: name a local file";
             return Err(D::Error::custom(message));
         }
-        if text.ends_with(".j2") {
+        if text.strip_suffix(".j2").is_some() {
             return Err(D::Error::custom("a template as `source` is not supported in this version"));
         }
         Ok(Self(text))

@@ -27,8 +27,8 @@ pub use system::SystemFiles;
 /// Looks at files, and changes them.
 ///
 /// Paths are absolute and canonical unless it is said otherwise. Links among the parents of a path are
-/// followed if root or the owner of what is at the path owns them (the user ccm runs as, if nothing is there);
-/// others are an error, because whoever owns a link leads who follows it.
+/// followed if root, the user ccm runs as or the owner of what is at the path owns them; others are an error,
+/// because whoever owns a link leads who follows it.
 pub trait Files {
     /// Tells whether something is at that path, links followed. What can't be looked at is an error.
     fn exists(&self, path: &Path) -> io::Result<bool>;

@@ -101,10 +101,11 @@ impl Place {
         }
     }
 
-    /// Checks that every link on the way is root's, or of the owner of what is here.
+    /// Checks that every link on the way is root's, ours, or of the owner of what is here.
     fn check_links(&self) -> Result<(), FileError> {
-        let owner = self.entry.as_ref().map_or_else(|| geteuid().as_raw(), |entry| entry.stat.st_uid);
-        match self.links.iter().find(|link| link.owner != 0 && link.owner != owner) {
+        let ours = geteuid().as_raw();
+        let trusted = [0, ours, self.entry.as_ref().map_or(ours, |entry| entry.stat.st_uid)];
+        match self.links.iter().find(|link| !trusted.contains(&link.owner)) {
             None => Ok(()),
             Some(link) => Err(FileError::StrangersLink {
                 path: self.path.clone(),

@@ -183,7 +183,7 @@ fn failure(error: &FileError) -> Failure {
     match error {
         FileError::ParentMissing(_) | FileError::NotADirectory { .. } => failure.missing = true,
         FileError::StrangersLink { .. } => {
-            let hint = "a link on the way must belong to root, or to the owner of what it leads to";
+            let hint = "a link on the way must belong to root, to the user who runs ccm, or to the owner of what it leads to";
             failure = failure.with_hint(hint);
         }
         FileError::MountPoint(_) => failure = failure.with_hint("unmount it, or manage what is in it"),

@@ -18,13 +18,16 @@ fn refused(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (Strin
     (told(&applied, scratch), failure(&applied).missing)
 }
 
+/// Name, properties, what is told, and whether an earlier resource could have helped.
+type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str, bool);
+
 #[test]
 fn what_is_in_the_way_is_told() {
     let scratch = Scratch::new();
     scratch.write("d/f", "");
     scratch.write("f", "");
     symlink("f", scratch.path().join("link")).expect("a link");
-    let cases: &[(&str, &[(&str, &str)], &str, bool)] = &[
+    let cases: &[Case] = &[
         ("d", &[("content", "x")], "\"d\" is a directory", true),
         ("d", &[("ensure", "absent")], "the directory \"d\" is not empty", true),
         ("f", &[("ensure", "directory")], "\"f\" is a file, not a directory", true),

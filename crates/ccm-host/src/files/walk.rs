@@ -115,6 +115,14 @@ impl Place {
         }
     }
 
+    /// What is here now, in the same directory whatever became of the way to it.
+    pub(super) fn entry_now(&self) -> Result<Entry, FileError> {
+        let descriptor = openat(&self.parent, &self.name, NAME_ONLY, Mode::empty());
+        let descriptor = descriptor.map_err(FileError::at(&self.path, Step::Look))?;
+        let stat = fstat(&descriptor).map_err(FileError::at(&self.path, Step::Look))?;
+        Ok(Entry { descriptor, stat })
+    }
+
     /// Opens the directory it is in so that it can be synced.
     pub(super) fn open_parent(&self) -> Result<OwnedFd, FileError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -59,7 +59,7 @@ impl ResourceKind for FakeKind {
         Decision::Change {
             reason: "not in state".to_owned(),
             noop_message: "Would have moved".to_owned(),
-            diff: None,
+            diff: Some("+moved\n".to_owned()),
         }
     }
 

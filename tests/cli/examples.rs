@@ -11,7 +11,19 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
     ("hello", 0, "changed changed refreshed", "stable stable stable"),
     ("creates", 0, "changed changed", "stable stable"),
     ("guards", 0, "changed changed stable", "stable stable stable"),
-    ("refresh", 0, "changed changed changed refreshed refreshed", "stable stable stable stable stable"),
+    (
+        "files",
+        0,
+        "changed changed changed changed changed stable",
+        "stable stable stable stable stable stable",
+    ),
+    ("diff", 0, "changed changed changed changed", "stable stable stable stable"),
+    (
+        "refresh",
+        0,
+        "changed changed changed changed refreshed refreshed",
+        "stable stable stable stable stable stable",
+    ),
     ("exit-codes", 0, "changed stable stable", "changed stable stable"),
     ("shell", 0, "changed changed changed", "stable changed changed"),
     (
@@ -33,8 +45,10 @@ fn example(name: &str, scratch: &Scratch) -> String {
 
 fn outcomes(called: &Called) -> String {
     let words = ["stable", "changed", "refreshed", "failed", "unmet", "skipped"];
-    let lines =
-        called.stdout.lines().filter(|line| line.starts_with(['I', 'W', 'E']) && line.contains(" exec#"));
+    let is_of_resource = |line: &&str| {
+        line.starts_with(['I', 'W', 'E']) && (line.contains(" exec#") || line.contains(" file#"))
+    };
+    let lines = called.stdout.lines().filter(is_of_resource);
     let word = |line: &str| {
         let before = line.split(" ensure=").next().unwrap_or_default();
         words.into_iter().find(|word| before.ends_with(word)).unwrap_or("?")

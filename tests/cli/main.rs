@@ -8,6 +8,7 @@
 
 mod apply;
 mod examples;
+mod files;
 mod history;
 mod interruption;
 mod json;
@@ -31,6 +32,12 @@ fn ccm(scratch: &Scratch, args: &[&str]) -> Ccm {
 fn apply(scratch: &Scratch, manifest: &str, options: &[&str]) -> Called {
     scratch.write("manifest.yaml", manifest);
     ccm(scratch, &["apply", "manifest.yaml"]).args(options).run()
+}
+
+/// Applies files given as the lines below `- file:`; `[dir]` in them stands for the directory.
+fn apply_files(scratch: &Scratch, files: &str, options: &[&str]) -> Called {
+    let files = files.replace("[dir]", &scratch.path().to_string_lossy());
+    apply(scratch, &format!("ccm:\n  resources:\n    - file:\n{files}"), options)
 }
 
 /// Applies execs given as the lines below `- exec:`; `[dir]` in them stands for the directory.

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::io::sink;
+use std::path::Path;
 
 use ccm_engine::{NoLateValues, ResourceType, Run, Stop};
 use ccm_host::{Cancellation, Host, SystemClock, SystemFiles, SystemRunner};
@@ -45,6 +46,9 @@ impl Loaded {
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceCell::new() },
             noop: false,
             fail_on_error: true,
+            diff: false,
+            directory: Path::new("/"),
+            state_directory: None,
             only: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

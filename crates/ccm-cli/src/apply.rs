@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::signals::Signals;
-use ccm_host::state::LockHolder;
+use ccm_host::state::{Directory, LockHolder};
 use ccm_host::{CancellationSource, Clock as _, Host, Level, SystemClock, SystemFiles, SystemRunner};
 use ccm_model::{Catalog, ResourceIndex, StopCause, closest};
 
@@ -30,6 +30,10 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(only) => only,
         Err(code) => return code,
     };
+    let directory = match manifest::directory(&arguments.manifest) {
+        Ok(directory) => directory,
+        Err(error) => return cannot_start(&error),
+    };
     let runner = match SystemRunner::new() {
         Ok(runner) => runner,
         Err(error) => return cannot_start(&error),
@@ -44,8 +48,8 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Err(code) => return code,
     };
     // Noop writes nothing, so it needs neither a place nor a lock.
-    let directory = match (!arguments.noop).then(|| state::directory(&arguments.state)).transpose() {
-        Ok(directory) => directory,
+    let state = match (!arguments.noop).then(|| state::directory(&arguments.state)).transpose() {
+        Ok(state) => state,
         Err(code) => return code,
     };
     let clock = SystemClock::new();
@@ -59,6 +63,9 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,
         fail_on_error: arguments.fail_on_error,
+        diff: arguments.diff,
+        directory: &directory,
+        state_directory: state.as_ref().map(Directory::path),
         only: only.as_deref(),
     };
     runtime.block_on(async {
@@ -68,7 +75,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         };
         let name = manifest::full_name(&arguments.manifest);
         // It is held until everything is written.
-        let _lock = match &directory {
+        let _lock = match &state {
             Some(directory) => {
                 let holder = LockHolder { manifest: name.clone(), since: clock.now() };
                 match state::lock(directory, &holder, arguments.lock_wait, &mut signals).await {
@@ -78,7 +85,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
             }
             None => None,
         };
-        let listeners = Listeners::new(arguments, name, directory.as_ref(), events_file, &clock);
+        let listeners = Listeners::new(arguments, name, state.as_ref(), events_file, &clock);
         let listeners = RefCell::new(listeners);
         let summary = {
             let mut on_event = |event| listeners.borrow_mut().accept(&event);

@@ -70,6 +70,10 @@ pub(crate) struct Apply {
     #[arg(long)]
     pub noop: bool,
 
+    /// Show how the content of files changes, as a unified diff
+    #[arg(long)]
+    pub diff: bool,
+
     /// Exit with 2 if something changed (in noop: would change), with 6 if something else failed as well
     #[arg(long)]
     pub detailed_exitcodes: bool,

@@ -1,7 +1,7 @@
 //! From a path on the command line to a catalog, or to words about why there is none.
 
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use ccm_engine::ResourceType;
 use ccm_host::{absolute, read_at_most};
@@ -42,6 +42,15 @@ pub(crate) fn full_name(arguments: &ManifestArguments) -> String {
     }
     // The path as given names it as well, if the current directory is gone.
     absolute(&arguments.path).as_deref().unwrap_or(&arguments.path).display().to_string()
+}
+
+/// The directory of a manifest, absolute; the current one if the manifest comes from standard input.
+pub(crate) fn directory(arguments: &ManifestArguments) -> io::Result<PathBuf> {
+    if arguments.path == Path::new("-") {
+        return absolute(Path::new("."));
+    }
+    let manifest = absolute(&arguments.path)?;
+    Ok(manifest.parent().unwrap_or(Path::new("/")).to_owned())
 }
 
 /// The loader's view of the types.

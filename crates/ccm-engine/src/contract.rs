@@ -1,5 +1,7 @@
 //! What a resource type and its providers promise.
 
+use std::path::Path;
+
 use ccm_host::{Cancellation, Host, Local};
 use ccm_model::{Failure, Resource, Stream, TypeSpec};
 
@@ -100,6 +102,8 @@ pub enum Decision {
         reason: String,
         /// What noop says instead, in the voice of `Would have executed`.
         noop_message: String,
+        /// How content changes, as a unified diff; only where [`Context::diff`] asks for it.
+        diff: Option<String>,
     },
     /// What was read does not allow a decision.
     Fail {
@@ -134,6 +138,12 @@ pub struct Context<'a> {
     pub host: Host<'a>,
     /// The end of the run that may come from outside.
     pub cancellation: &'a Cancellation,
+    /// What relative paths of the manifest start from: the directory it is in.
+    pub directory: &'a Path,
+    /// Where ccm keeps what has to outlive a run; none if there is no such place.
+    pub state_directory: Option<&'a Path>,
+    /// Whether a change of content is to be shown as a diff.
+    pub diff: bool,
     /// Where lines of a running command go.
     pub(crate) on_line: &'a mut dyn FnMut(Stream, &str),
     /// What was said to deserve attention.

@@ -19,7 +19,14 @@ pub(crate) struct Turn<'a> {
     pub noop: bool,
     pub triggered: bool,
     /// Finds, in noop, the resource whose change would come before this turn and might cure a read that fails.
-    pub would_change_before: &'a dyn Fn() -> Option<ResourceId>,
+    pub would_change_before: &'a dyn Fn() -> Option<WouldChange>,
+}
+
+/// In noop, a resource that would have changed before another's turn.
+pub(crate) struct WouldChange {
+    pub resource: ResourceId,
+    /// The other depends on it, directly or not.
+    pub is_required: bool,
 }
 
 /// What became of it.
@@ -29,6 +36,7 @@ pub(crate) struct Handled {
     pub reason: Option<String>,
     pub described: Option<Described>,
     pub warnings: Vec<String>,
+    pub diff: Option<String>,
 }
 
 /// Takes a resource through its turn. Whatever goes wrong inside, a bug included, is this resource's failure.
@@ -67,9 +75,15 @@ async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'
         Ok(outcome) => outcome,
         Err(failure) if turn.noop && failure.missing => match (turn.would_change_before)() {
             Some(before) => {
-                // A typing error looks the same, so what went wrong is said as well.
-                handled.warnings.push(format!("as things are now: {}", failure.chain.join(": ")));
-                not_known(turn, handled, &before)
+                let outcome = not_known(turn, handled, &before.resource);
+                let cause = failure.chain.join(": ");
+                if before.is_required {
+                    handled.reason = handled.reason.take().map(|reason| format!("{reason}: {cause}"));
+                } else {
+                    // Nothing says that the two have to do with each other, and a typing error looks the same.
+                    handled.warnings.push(format!("as things are now: {cause}"));
+                }
+                outcome
             }
             None => Outcome::Failed(Box::new(failure)),
         },
@@ -120,8 +134,9 @@ async fn drive(
             handled.reason = Some(reason);
             return Err(failure);
         }
-        Decision::Change { reason, noop_message } => {
+        Decision::Change { reason, noop_message, diff } => {
             handled.reason = Some(reason);
+            handled.diff = diff;
             noop_message
         }
     };

@@ -1,6 +1,7 @@
 //! The walk: every resource in order, each with exactly one outcome.
 
 use std::cell::OnceCell;
+use std::path::Path;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use ccm_model::{
 };
 
 use crate::contract::{Context, ResourceType};
-use crate::harness::{Handled, Turn, handle};
+use crate::harness::{Handled, Turn, WouldChange, handle};
 use crate::late::LateValues;
 
 /// How a run can be ended from outside.
@@ -41,6 +42,12 @@ pub struct Run<'a> {
     pub noop: bool,
     /// Stop after the first failed resource; the catalog can ask for it as well.
     pub fail_on_error: bool,
+    /// Show changes of content as diffs.
+    pub diff: bool,
+    /// What relative paths of the manifest start from: the directory it is in.
+    pub directory: &'a Path,
+    /// Where to keep what has to outlive the run; none if there is no such place.
+    pub state_directory: Option<&'a Path>,
     /// Apply these and what they depend on, and nothing else.
     pub only: Option<&'a [ResourceIndex]>,
 }
@@ -177,6 +184,8 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             handled.described.map(|described| (described.ensure, described.state)).unzip();
+        // What was not done, and would not be, is not to be seen as a change.
+        let diff = handled.diff.filter(|_| outcome.is_change());
         Transaction {
             id: resource.id.clone(),
             alias: resource.alias.as_deref().map(str::to_owned),
@@ -191,6 +200,7 @@ impl<'a> Walk<'a> {
             triggered_by: triggers.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             warnings: handled.warnings,
             state,
+            diff,
         }
     }
 
@@ -249,7 +259,7 @@ impl<'a> Walk<'a> {
             );
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
-        let before = || self.would_change_before(index).map(|before| run.catalog.resource(before).id.clone());
+        let before = || self.would_change_before(index);
         let turn = Turn {
             resource,
             resource_type,
@@ -265,6 +275,9 @@ impl<'a> Walk<'a> {
         let mut context = Context {
             host: run.host,
             cancellation: run.stop.cancellation,
+            directory: run.directory,
+            state_directory: run.state_directory,
+            diff: run.diff,
             on_line: &mut on_line,
             warnings: Vec::new(),
         };
@@ -274,11 +287,12 @@ impl<'a> Walk<'a> {
 
     /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
     /// depends on that would change, else the last one that would have changed before it.
-    fn would_change_before(&self, index: ResourceIndex) -> Option<ResourceIndex> {
+    fn would_change_before(&self, index: ResourceIndex) -> Option<WouldChange> {
         let last = *self.would_change.last()?;
         let required = self.graph.with_requirements(&[index]);
-        let nearest = self.would_change.iter().rev().find(|earlier| required[earlier.get()]);
-        Some(nearest.copied().unwrap_or(last))
+        let nearest = self.would_change.iter().rev().find(|earlier| required[earlier.get()]).copied();
+        let resource = self.run.catalog.resource(nearest.unwrap_or(last)).id.clone();
+        Some(WouldChange { resource, is_required: nearest.is_some() })
     }
 
     fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {

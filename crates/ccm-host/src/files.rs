@@ -1,85 +1,188 @@
-//! Looking at files.
+//! Looking at files, and changing them so that nobody sees a half and no stranger leads the way.
 
-use std::collections::BTreeSet;
-use std::io::{self, Read as _};
+mod backup;
+mod content;
+mod directory;
+mod error;
+mod extended;
+mod fake;
+mod look;
+mod names;
+mod read;
+mod remove;
+mod system;
+mod walk;
+mod write;
+
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-/// Looks at files.
+pub use content::sha256;
+pub use error::{FileError, Step};
+pub use fake::{FakeFile, FakeFiles};
+pub use read::read_at_most;
+pub use system::SystemFiles;
+
+/// Looks at files, and changes them.
+///
+/// Paths are absolute and canonical unless it is said otherwise. Links among the parents of a path are
+/// followed if root, the user ccm runs as or the owner of what is at the path owns them; others are an error,
+/// because whoever owns a link leads who follows it.
 pub trait Files {
     /// Tells whether something is at that path, links followed. What can't be looked at is an error.
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
     /// Tells whether that path is a directory, links followed.
     fn is_directory(&self, path: &Path) -> io::Result<bool>;
+
+    /// Reads the state of a path.
+    fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError>;
+
+    /// Reads a file that is to be copied. Its path may be any, and links are followed.
+    fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError>;
+
+    /// Puts a file in the place of what is there, a link included: in one step, and safe on the disk before.
+    ///
+    /// What the new file does not say it has of the old one: owner, access control list, extended attributes,
+    /// capabilities, mode. What can't be kept is an error, found while the old file is still there. Returns
+    /// the sha256 of what was written.
+    fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError>;
+
+    /// Makes a directory.
+    fn make_directory(&self, path: &Path, attributes: Attributes) -> Result<(), FileError>;
+
+    /// Changes owner, group and mode of what is at the path, which may be anything but a link.
+    fn set_attributes(&self, path: &Path, attributes: Attributes) -> Result<(), FileError>;
+
+    /// Removes a file, a link or an empty directory; with `force` a directory and everything in it. Never `/`,
+    /// and nothing that is or holds a mount point.
+    fn remove(&self, path: &Path, force: bool) -> Result<(), FileError>;
+
+    /// Copies a file to `backups` below that directory, for nobody but the user ccm runs as, and returns
+    /// where it is.
+    fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError>;
+
+    /// Finds the number of a user, by name or in digits.
+    fn user(&self, name: &str) -> Result<Option<u32>, FileError>;
+
+    /// Finds the number of a group, by name or in digits.
+    fn group(&self, name: &str) -> Result<Option<u32>, FileError>;
+
+    /// The name of a user; the digits, if there is none.
+    fn user_name(&self, uid: u32) -> String;
+
+    /// The name of a group; the digits, if there is none.
+    fn group_name(&self, gid: u32) -> String;
 }
 
-/// The files of this machine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemFiles;
+/// How closely to look at a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// What is to happen to the content of a regular file.
+    pub hash: Hash,
+    /// Keep the content itself if it has at most this many bytes.
+    pub keep_up_to: u64,
+}
 
-impl Files for SystemFiles {
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        match path.metadata() {
-            Ok(_) => Ok(true),
-            Err(error) if is_absence(&error) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
+/// Whether the content of a regular file is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hash {
+    /// It is not.
+    #[default]
+    Never,
+    /// It is if it has at most this many bytes and may be read.
+    UpTo(u64),
+    /// It has to be: what can't be read is an error.
+    Always,
+}
 
-    fn is_directory(&self, path: &Path) -> io::Result<bool> {
-        match path.metadata() {
-            Ok(metadata) => Ok(metadata.is_dir()),
-            Err(error) if is_absence(&error) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
+/// What is at a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathState {
+    /// The path itself is a symbolic link.
+    pub link: bool,
+    /// What is there, behind the link if it is one. None if nothing is, or if the link is a stranger's, which
+    /// is not followed.
+    pub target: Option<FileState>,
+    /// The directory it would be in does not exist.
+    pub parent_missing: bool,
+}
+
+/// The state of something that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileState {
+    /// What it is.
+    pub kind: FileKind,
+    /// Permissions and the special bits.
+    pub mode: u32,
+    /// Number of the owner.
+    pub uid: u32,
+    /// Number of the group.
+    pub gid: u32,
+    /// Length in bytes.
+    pub size: u64,
+    /// The sha256 of a regular file in hexadecimal digits, if it was read.
+    pub sha256: Option<String>,
+    /// The content of a regular file, if it was asked for and is not too long.
+    pub content: Option<Vec<u8>>,
+}
+
+/// What something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory; it is `empty`, or holds something.
+    Directory {
+        /// Nothing is in it.
+        empty: bool,
+    },
+    /// A device, a pipe or a socket, in these words.
+    Special(&'static str),
+}
+
+/// What was read of a file that is to be copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadContent {
+    /// The sha256 in hexadecimal digits.
+    pub sha256: String,
+    /// Length in bytes.
+    pub size: u64,
+    /// The content, if it is not longer than was asked for.
+    pub content: Option<Vec<u8>>,
+}
+
+/// Owner, group and mode; none leaves it as it is, or as it is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// Number of the owner.
+    pub uid: Option<u32>,
+    /// Number of the group.
+    pub gid: Option<u32>,
+    /// Permissions and the special bits.
+    pub mode: Option<u32>,
+}
+
+/// A file to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewFile<'a> {
+    /// What is in it.
+    pub content: NewContent<'a>,
+    /// What differs from the old file.
+    pub attributes: Attributes,
+}
+
+/// The content of a file to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewContent<'a> {
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// What is in that file. Its path may be any, and links are followed.
+    CopyOf(&'a Path),
 }
 
 /// Nothing is there, or a part of the way to it is a file.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Reads at most `limit` bytes of a file, or of standard input if there is no path.
-///
-/// A longer text is an error of kind [`io::ErrorKind::FileTooLarge`], found without reading the rest.
-pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read =
-        |from: &mut dyn io::Read, bytes: &mut Vec<u8>| from.take(limit.saturating_add(1)).read_to_end(bytes);
-    match path {
-        Some(path) => {
-            let mut file = std::fs::File::open(path)?;
-            if file.metadata()?.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            read(&mut file, &mut bytes)?;
-        }
-        None => {
-            read(&mut io::stdin().lock(), &mut bytes)?;
-        }
-    }
-    if bytes.len() as u64 > limit {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
-}
-
-/// Files that a test names.
-#[derive(Clone, Debug, Default)]
-pub struct FakeFiles {
-    /// What exists and is no directory.
-    pub files: BTreeSet<PathBuf>,
-    /// What is a directory.
-    pub directories: BTreeSet<PathBuf>,
-}
-
-impl Files for FakeFiles {
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        Ok(self.files.contains(path) || self.directories.contains(path))
-    }
-
-    fn is_directory(&self, path: &Path) -> io::Result<bool> {
-        Ok(self.directories.contains(path))
-    }
 }

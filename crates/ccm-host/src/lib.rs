@@ -24,7 +24,10 @@ pub use command::{
     Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner,
     RunnerError, StartError, SystemRunner,
 };
-pub use files::{FakeFiles, Files, SystemFiles, read_at_most};
+pub use files::{
+    Attributes, FakeFile, FakeFiles, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile,
+    PathState, ReadContent, Step, SystemFiles, read_at_most, sha256,
+};
 pub use process::{PrepareError, prepare_process};
 pub use surroundings::{Terminal, absolute, random, variable};
 

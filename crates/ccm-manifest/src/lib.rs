@@ -3,7 +3,7 @@
 //! A manifest is read in steps, each a module: its text becomes nodes (`ccm-yaml`), `document` takes the
 //! whole apart, `resources` and `entries` collect what is declared, `expand` looks into every text,
 //! `draft` reads the properties that all types share, `references` finds what they name, each type checks
-//! its own properties, and `cycles` looks at the whole. A step leaves out what it could not read and the
+//! its own properties, `cycles` looks at the whole, and `paths` adds the order that paths imply. A step leaves out what it could not read and the
 //! next ones go on with the rest, so that one run shows all there is to mend.
 //!
 //! Nothing here opens a file, and no resource type is known but through [`ccm_model::TypeSpec`].
@@ -17,6 +17,7 @@ mod expand;
 mod expressions;
 mod later;
 mod load;
+mod paths;
 mod references;
 mod resources;
 mod schema;

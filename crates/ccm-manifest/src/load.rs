@@ -9,7 +9,7 @@ use crate::draft::{Draft, draft};
 use crate::references::Names;
 use crate::resources::{Collected, Nameless, collect};
 use crate::types::Types;
-use crate::{cycles, wording};
+use crate::{cycles, paths, wording};
 
 /// What came of a manifest.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub(crate) fn load_tree(source: SourceId, text: &str, root: Option<Node>, types:
         diagnostics.extend(mistakes_within(properties, &mut names, types, text));
     }
     let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
-    let catalog = Catalog {
+    let mut catalog = Catalog {
         name: settings.name.map(|name| name.0),
         pre_message: settings.pre_message.map(|message| message.0),
         post_message: settings.post_message.map(|message| message.0),
@@ -66,6 +66,9 @@ pub(crate) fn load_tree(source: SourceId, text: &str, root: Option<Node>, types:
         diagnostics.push(mistake.with_hint(smallest_manifest(types)));
     }
     let is_faultless = !diagnostics.iter().any(is_error);
+    if is_faultless {
+        paths::require_directories(&mut catalog, types);
+    }
     Loaded { catalog: is_faultless.then_some(catalog), diagnostics: in_order(diagnostics) }
 }
 

@@ -115,4 +115,6 @@ pub struct Transaction {
     pub warnings: Vec<String>,
     /// The state that was read last, in the type's own shape.
     pub state: Option<serde_json::Value>,
+    /// How content changed, or in noop would, as a unified diff; only if the run was asked for it.
+    pub diff: Option<String>,
 }

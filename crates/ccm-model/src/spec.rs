@@ -10,6 +10,15 @@ pub struct Checked<'a> {
     pub source_text: &'a str,
 }
 
+/// The path that a resource manages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ManagedPath<'a> {
+    /// Absolute and canonical.
+    pub path: &'a str,
+    /// It is to be a directory, which what is below it needs.
+    pub is_directory: bool,
+}
+
 /// Describes a resource type to the loader, which knows nothing else of it.
 pub trait TypeSpec {
     /// The key under `resources`, such as `exec`.
@@ -39,6 +48,12 @@ pub trait TypeSpec {
     fn is_shell_text(&self, property: &str, provider: Option<&str>, properties: &Properties) -> bool {
         let _ = (property, provider, properties);
         false
+    }
+
+    /// The path that a resource manages, if it manages one: what is below a managed directory comes after it.
+    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
+        let _ = resource;
+        None
     }
 
     /// Finds every mistake in the type's own properties.

@@ -126,7 +126,7 @@ impl Encoder {
             outcome: outcome_name(outcome),
             reason: words.reason,
             triggered_by: transaction.triggered_by.iter().map(ToString::to_string).collect(),
-            diff: None,
+            diff: transaction.diff.as_deref(),
         };
         let quiet = matches!(outcome, Outcome::Unchanged | Outcome::Skipped { .. });
         let urgent = !quiet || !transaction.warnings.is_empty();

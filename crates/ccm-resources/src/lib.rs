@@ -4,10 +4,12 @@
 //! its folder and its line in [`types`].
 
 mod exec;
+mod file;
+mod mistakes;
 
 use ccm_engine::ResourceType;
 
 /// Every resource type there is. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {
-    vec![&exec::ExecType]
+    vec![&exec::ExecType, &file::FileType]
 }

@@ -56,7 +56,11 @@ impl ResourceKind for FakeKind {
         if !*state && (!triggered || fake.declines) {
             return Decision::Keep { reason: "in state".to_owned() };
         }
-        Decision::Change { reason: "not in state".to_owned(), noop_message: "Would have moved".to_owned() }
+        Decision::Change {
+            reason: "not in state".to_owned(),
+            noop_message: "Would have moved".to_owned(),
+            diff: Some("+moved\n".to_owned()),
+        }
     }
 
     fn verify(fake: &Behaviour, _: &bool, effect: &bool) -> Result<Verified, Failure> {
@@ -282,6 +286,9 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
         noop: options.noop,
         fail_on_error: options.fail_on_error,
         only: options.only,
+        diff: false,
+        directory: std::path::Path::new("/"),
+        state_directory: None,
     };
     let mut events = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

@@ -1,6 +1,6 @@
 //! Noop: reads everything, changes nothing, and says the same as a run would.
 
-use crate::fake::{noop, run};
+use crate::fake::{Ran, noop, run};
 
 #[test]
 fn nothing_is_executed() {
@@ -54,4 +54,19 @@ fn what_can_be_foreseen_is_a_warning() {
         _ => None,
     });
     assert_eq!(warnings, Some(vec!["a was foreseen".to_owned()]));
+}
+
+#[test]
+fn a_diff_belongs_to_what_changed_or_would_change() {
+    let diffs = |ran: &Ran| -> Vec<Option<String>> {
+        let finished = |event: &ccm_model::Event| match event {
+            ccm_model::Event::ResourceFinished(transaction) => Some(transaction.diff.clone()),
+            _ => None,
+        };
+        ran.events.iter().filter_map(finished).collect()
+    };
+    let lines = ["a needs", "b", "c needs fails=execute"];
+    let diff = Some("+moved\n".to_owned());
+    assert_eq!(diffs(&noop(&lines)), [diff.clone(), None, diff.clone()]);
+    assert_eq!(diffs(&run(&lines)), [diff, None, None]);
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ccm_manifest::{Loaded, load};
 use ccm_model::{
-    Catalog, Checked, Diagnostic, Properties, Severity, SourceId, SourceMap, Text, TypeSpec, decode,
+    Catalog, Checked, Diagnostic, ManagedPath, Node, Properties, Resource, Severity, SourceId, SourceMap,
+    Text, TypeSpec, decode,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
@@ -124,6 +125,14 @@ impl TypeSpec for Note {
 
     fn providers(&self) -> &'static [&'static str] {
         &["plain"]
+    }
+
+    /// A name that is a path is one, and a directory if the text says so.
+    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
+        let path = &*resource.id.name;
+        let text = resource.properties.get("text").and_then(Node::as_text);
+        let is_directory = text == Some("directory");
+        path.starts_with('/').then_some(ManagedPath { path, is_directory })
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

@@ -5,6 +5,7 @@
 mod document;
 mod expressions;
 mod fake;
+mod paths;
 mod properties;
 mod references;
 mod robustness;

@@ -4,7 +4,7 @@ use ccm_model::Catalog;
 
 use crate::fake::{catalog, check_items, manifest};
 
-fn edges(catalog: &Catalog) -> Vec<String> {
+pub(crate) fn edges(catalog: &Catalog) -> Vec<String> {
     let mut edges = Vec::new();
     for resource in &catalog.resources {
         let id = &resource.id;

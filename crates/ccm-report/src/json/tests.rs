@@ -15,6 +15,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         requested_ensure: "present".to_owned(),
         final_ensure: None,
         outcome,
+        diff: None,
         properties: Properties::default(),
         reason: None,
         triggered_by: Vec::new(),

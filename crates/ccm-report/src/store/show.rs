@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{History, StoredRun, StoredSummary};
 use crate::json::{START, SUMMARY, TRANSACTION, read_stop_cause};
-use crate::text::layout::below;
+use crate::text::layout::{below, diff};
 use crate::text::resource::{Level, Line};
 use crate::text::summary;
 
@@ -31,6 +31,7 @@ struct Shown {
     outcome: String,
     reason: Option<String>,
     triggered_by: Vec<String>,
+    diff: Option<String>,
 }
 
 impl History {
@@ -220,6 +221,6 @@ impl Shown {
                 if self.changed { "something may have been changed" } else { "nothing was changed" },
             )?;
         }
-        Ok(())
+        self.diff.iter().try_for_each(|text| diff(out, text))
     }
 }

@@ -18,6 +18,7 @@ fn changed(name: &str) -> Event {
         requested_ensure: "present".to_owned(),
         final_ensure: Some("present".to_owned()),
         outcome: Outcome::Changed,
+        diff: None,
         properties: ccm_model::Properties::default(),
         reason: None,
         triggered_by: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use anstyle::{AnsiColor, Style};
 use ccm_model::{ResourceId, escape_control};
 
 /// As wide as the level and its blank, so that details stand below the name of their resource.
@@ -43,6 +44,20 @@ pub(crate) fn output(out: &mut String, prefix: &str, line: &str) -> fmt::Result 
 fn barred(out: &mut String, prefix: &str, line: &str) -> fmt::Result {
     let blank = if line.is_empty() { "" } else { " " };
     writeln!(out, "{INDENT}{prefix}|{blank}{}", escape_but_tabs(line))
+}
+
+/// Writes a unified diff below the line of its resource. Its lines need no mark: each begins with its own, and
+/// stands as far in as every detail.
+pub(crate) fn diff(out: &mut String, diff: &str) -> fmt::Result {
+    let style = |line: &str| match line.as_bytes().first() {
+        Some(b'+') => AnsiColor::Green.on_default(),
+        Some(b'-') => AnsiColor::Red.on_default(),
+        _ => Style::new(),
+    };
+    diff.lines().try_for_each(|line| {
+        let style = style(line);
+        writeln!(out, "{INDENT}{style}{}{style:#}", escape_but_tabs(line))
+    })
 }
 
 /// Writes a message of the manifest as it is, but for what could steer a terminal.

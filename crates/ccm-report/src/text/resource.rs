@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use ccm_model::{Failure, Outcome, SkipCause, Transaction, display_duration, escape_control};
 
 use super::Verbosity;
-use super::layout::{below, continued, first_line, name, names, output};
+use super::layout::{below, continued, diff, first_line, name, names, output};
 use super::summary::stopped;
 
 /// How much attention a line asks for.
@@ -141,6 +141,9 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     transaction.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;
     if let Outcome::Failed(failure) = outcome {
         aftermath(out, failure)?;
+    }
+    if let Some(text) = &transaction.diff {
+        diff(out, text)?;
     }
     // The state of what is stable is what the manifest says.
     if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Verbose)

@@ -32,6 +32,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         triggered_by: Vec::new(),
         warnings: Vec::new(),
         state: None,
+        diff: None,
     }
 }
 
@@ -477,4 +478,21 @@ proptest! {
         prop_assert!(!text.contains(['\u{2028}', '\u{202e}']), "{:?}", text);
         prop_assert!(text.lines().filter(|line| line.contains('\t')).all(|line| line.contains(" | ") || line.starts_with('x')));
     }
+}
+
+#[test]
+fn a_diff_stands_below_its_line_in_colour_and_can_not_steer_a_terminal() {
+    let diff = "--- /f\n+++ /f\n@@ -1 +1,2 @@\n-old\n+new\x1b[2J\n+\ttabbed\n".to_owned();
+    let message = "Would have updated content".to_owned();
+    let told = Transaction { diff: Some(diff), ..transaction(Outcome::WouldChange { message }) };
+    assert_eq!(
+        line(told.clone()),
+        "WARN  exec#job would change ensure=present runtime=1ms provider=posix\n\
+         \x20     Would have updated content\n\
+         \x20     --- /f\n      +++ /f\n      @@ -1 +1,2 @@\n\
+         \x20     -old\n      +new\\u{1b}[2J\n      +\ttabbed\n"
+    );
+    let coloured = raw(Verbosity::Normal, &[finished(told)]);
+    assert!(coloured.contains("\x1b[31m-old\x1b[0m\n"), "{coloured:?}");
+    assert!(coloured.contains("\x1b[32m+\ttabbed\x1b[0m\n"), "{coloured:?}");
 }

@@ -83,7 +83,7 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, triggered: bool) -> Decisio
 
 fn change(triggered: bool, reason: &str) -> Decision {
     let noop_message = if triggered { "Would have executed via subscribe" } else { "Would have executed" };
-    Decision::Change { reason: reason.to_owned(), noop_message: noop_message.to_owned() }
+    Decision::Change { reason: reason.to_owned(), noop_message: noop_message.to_owned(), diff: None }
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
             let (decided, why) = match decide(&exec, &state, triggered) {
                 Decision::Keep { reason } => ("keep".to_owned(), reason),
                 Decision::Fail { reason, .. } => ("fail".to_owned(), reason),
-                Decision::Change { reason, noop_message } => {
+                Decision::Change { reason, noop_message, .. } => {
                     (noop_message.replace("Would have executed", "execute"), reason)
                 }
             };

@@ -19,6 +19,7 @@ use ccm_model::{
 };
 use schemars::{Schema, SchemaGenerator};
 
+use crate::mistakes::{COMMON, as_failure};
 use command::{Exec, Interpreter, Mistake};
 use decide::ExecKind;
 use posix::Posix;
@@ -103,9 +104,6 @@ impl TypeSpec for ExecType {
     }
 }
 
-/// Names of properties that every type has, for "did you mean".
-const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe"];
-
 impl ResourceType for ExecType {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
         let properties = decode::<ExecProperties>(&resource.properties, COMMON).map_err(as_failure)?;
@@ -121,16 +119,6 @@ fn interpreter(resource: &Resource) -> Interpreter {
         Some(provider) if provider.value == "shell" => Interpreter::Shell,
         _ => Interpreter::None,
     }
-}
-
-/// A mistake that shows only when the resource is reached, because a late value made it.
-fn as_failure(diagnostics: Vec<Diagnostic>) -> Failure {
-    let mut failure = Failure::new("the properties are not valid");
-    for diagnostic in diagnostics {
-        failure.chain.push(diagnostic.message);
-        failure.hints.extend(diagnostic.hints);
-    }
-    failure
 }
 
 /// The property whose text a mistake points at.

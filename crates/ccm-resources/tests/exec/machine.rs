@@ -45,6 +45,9 @@ impl Machine {
             noop,
             fail_on_error: false,
             only: None,
+            diff: false,
+            directory: std::path::Path::new("/"),
+            state_directory: None,
         };
         let mut transaction = None;
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

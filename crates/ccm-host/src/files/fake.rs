@@ -1,0 +1,198 @@
+//! Files that a test names.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rustix::io::Errno;
+
+use super::content::sha256;
+use super::{
+    Attributes, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile, PathState,
+    ReadContent, Step,
+};
+
+/// Files that a test names.
+#[derive(Clone, Debug, Default)]
+pub struct FakeFiles {
+    /// What exists and is no directory.
+    pub files: BTreeSet<PathBuf>,
+    /// What is a directory.
+    pub directories: BTreeSet<PathBuf>,
+    /// What is more than its path. Writing, making and removing works on these.
+    pub entries: RefCell<BTreeMap<PathBuf, FakeFile>>,
+    /// Users and groups beside root and those in digits.
+    pub names: BTreeMap<String, u32>,
+}
+
+/// Something in [`FakeFiles`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FakeFile {
+    /// What a regular file holds; none for a directory.
+    pub content: Option<Vec<u8>>,
+    /// Permissions and special bits.
+    pub mode: u32,
+    /// Number of the owner.
+    pub uid: u32,
+    /// Number of the group.
+    pub gid: u32,
+    /// The path is a link to it.
+    pub link: bool,
+}
+
+impl FakeFile {
+    /// A file of root with mode 0644.
+    pub fn of(content: &str) -> Self {
+        Self { content: Some(content.into()), mode: 0o644, uid: 0, gid: 0, link: false }
+    }
+
+    /// A directory of root with mode 0755.
+    pub fn directory() -> Self {
+        Self { content: None, mode: 0o755, uid: 0, gid: 0, link: false }
+    }
+
+    fn give(&mut self, attributes: Attributes) {
+        self.mode = attributes.mode.unwrap_or(self.mode);
+        self.uid = attributes.uid.unwrap_or(self.uid);
+        self.gid = attributes.gid.unwrap_or(self.gid);
+    }
+}
+
+impl FakeFiles {
+    fn entry(&self, path: &Path) -> Option<FakeFile> {
+        if let Some(entry) = self.entries.borrow().get(path) {
+            return Some(entry.clone());
+        }
+        if self.files.contains(path) {
+            return Some(FakeFile::of(""));
+        }
+        (path == Path::new("/") || self.directories.contains(path)).then(FakeFile::directory)
+    }
+
+    fn below(&self, path: &Path) -> Vec<PathBuf> {
+        let entries = self.entries.borrow();
+        let all = entries.keys().chain(&self.files).chain(&self.directories);
+        all.filter(|other| other.starts_with(path) && *other != path).cloned().collect()
+    }
+
+    fn number(&self, name: &str) -> Option<u32> {
+        let known = self.names.get(name).copied().or((name == "root").then_some(0));
+        known.or_else(|| name.parse().ok())
+    }
+
+    fn name(&self, number: u32) -> String {
+        let known = self.names.iter().find(|(_, known)| **known == number).map(|(name, _)| name.clone());
+        known.unwrap_or_else(|| if number == 0 { "root".to_owned() } else { number.to_string() })
+    }
+
+    fn parent_is_missing(&self, path: &Path) -> bool {
+        path.parent().is_some_and(|parent| self.entry(parent).is_none())
+    }
+}
+
+impl Files for FakeFiles {
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.entry(path).is_some())
+    }
+
+    fn is_directory(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.entry(path).is_some_and(|entry| entry.content.is_none()))
+    }
+
+    fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError> {
+        let Some(entry) = self.entry(path) else {
+            return Ok(PathState { parent_missing: self.parent_is_missing(path), ..PathState::default() });
+        };
+        let FakeFile { content, mode, uid, gid, link } = entry;
+        let size = content.as_ref().map_or(0, Vec::len) as u64;
+        let kind = match content {
+            Some(_) => FileKind::File,
+            None => FileKind::Directory { empty: self.below(path).is_empty() },
+        };
+        let sha256 = content.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
+        let content = content.filter(|_| size <= look.keep_up_to);
+        let target = Some(FileState { kind, mode, uid, gid, size, sha256, content });
+        Ok(PathState { link, target, parent_missing: false })
+    }
+
+    fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
+        match self.entry(path).map(|entry| entry.content) {
+            None => Err(FileError::step(path, Step::Read, Errno::NOENT)),
+            Some(None) => Err(FileError::InTheWay { path: path.to_owned(), what: "a directory" }),
+            Some(Some(content)) => {
+                let size = content.len() as u64;
+                let sha256 = sha256(&content);
+                Ok(ReadContent { sha256, size, content: (size <= keep_up_to).then_some(content) })
+            }
+        }
+    }
+
+    fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
+        if self.parent_is_missing(path) {
+            return Err(FileError::ParentMissing(path.parent().unwrap_or(path).to_owned()));
+        }
+        let content = match new.content {
+            NewContent::Bytes(bytes) => bytes.to_owned(),
+            NewContent::CopyOf(source) => self.read(source, u64::MAX)?.content.unwrap_or_default(),
+        };
+        let sha256 = sha256(&content);
+        let mut entry = self.entry(path).unwrap_or_else(|| FakeFile::of(""));
+        entry.content = Some(content);
+        entry.link = false;
+        entry.give(new.attributes);
+        self.entries.borrow_mut().insert(path.to_owned(), entry);
+        Ok(sha256)
+    }
+
+    fn make_directory(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+        let mut entry = FakeFile::directory();
+        entry.give(attributes);
+        self.entries.borrow_mut().insert(path.to_owned(), entry);
+        Ok(())
+    }
+
+    fn set_attributes(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+        let Some(mut entry) = self.entry(path) else {
+            return Err(FileError::step(path, Step::Look, Errno::NOENT));
+        };
+        entry.give(attributes);
+        self.entries.borrow_mut().insert(path.to_owned(), entry);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
+        let below = self.below(path);
+        if !below.is_empty() && !force {
+            return Err(FileError::step(path, Step::Remove, Errno::NOTEMPTY));
+        }
+        let mut entries = self.entries.borrow_mut();
+        below.iter().chain([&path.to_owned()]).for_each(|path| drop(entries.remove(path)));
+        Ok(())
+    }
+
+    fn back_up(&self, path: &Path, state: &Path, _: SystemTime) -> Result<PathBuf, FileError> {
+        let kept = state.join("backups").join(path.file_name().unwrap_or_default());
+        if let Some(entry) = self.entry(path) {
+            self.entries.borrow_mut().insert(kept.clone(), entry);
+        }
+        Ok(kept)
+    }
+
+    fn user(&self, name: &str) -> Result<Option<u32>, FileError> {
+        Ok(self.number(name))
+    }
+
+    fn group(&self, name: &str) -> Result<Option<u32>, FileError> {
+        Ok(self.number(name))
+    }
+
+    fn user_name(&self, uid: u32) -> String {
+        self.name(uid)
+    }
+
+    fn group_name(&self, gid: u32) -> String {
+        self.name(gid)
+    }
+}

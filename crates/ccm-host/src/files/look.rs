@@ -1,0 +1,109 @@
+//! The state of a path.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{Dir, FileType, Mode, OFlags, fstat, open, openat};
+
+use super::walk::{Entry, Place};
+use super::{FileError, FileKind, FileState, Hash, Look, PathState, ReadContent, Step, content};
+
+/// Opening to read: never a link, and without waiting for the other end of a pipe.
+const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+/// Reads the state of a path.
+pub(super) fn look(path: &Path, look: Look) -> Result<PathState, FileError> {
+    let mut place = match Place::find(path) {
+        Ok(place) => place,
+        Err(FileError::ParentMissing(_)) => {
+            return Ok(PathState { parent_missing: true, ..PathState::default() });
+        }
+        Err(error) => return Err(error),
+    };
+    let link = place.entry.as_ref().is_some_and(Entry::is_link);
+    if link {
+        match Place::find_behind_link(path)? {
+            Some(behind) => place = behind,
+            None => return Ok(PathState { link, ..PathState::default() }),
+        }
+    }
+    let target = place.entry.as_ref().map(|entry| state(&place, entry, look)).transpose()?;
+    Ok(PathState { link, target, parent_missing: false })
+}
+
+fn state(place: &Place, entry: &Entry, look: Look) -> Result<FileState, FileError> {
+    let mut state = FileState {
+        kind: FileKind::File,
+        mode: entry.mode(),
+        uid: entry.stat.st_uid,
+        gid: entry.stat.st_gid,
+        size: u64::try_from(entry.stat.st_size).unwrap_or_default(),
+        sha256: None,
+        content: None,
+    };
+    match (entry.kind(), entry.what()) {
+        (FileType::Directory, _) => state.kind = FileKind::Directory { empty: is_empty(&entry.descriptor) },
+        (_, Some(what)) => state.kind = FileKind::Special(what),
+        (_, None) => match look.hash {
+            Hash::Never => {}
+            Hash::UpTo(limit) if state.size > limit => {}
+            Hash::UpTo(_) => {
+                if let Ok(read) = read_regular(place, entry, look.keep_up_to) {
+                    remember(&mut state, read);
+                }
+            }
+            Hash::Always => remember(&mut state, read_regular(place, entry, look.keep_up_to)?),
+        },
+    }
+    Ok(state)
+}
+
+/// The length is that of what was read: the file may have grown since it was looked at.
+fn remember(state: &mut FileState, read: ReadContent) {
+    state.sha256 = Some(read.sha256);
+    state.size = read.size;
+    state.content = read.content;
+}
+
+fn read_regular(place: &Place, entry: &Entry, keep_up_to: u64) -> Result<ReadContent, FileError> {
+    let descriptor = open_regular(place, entry)?;
+    content::read(descriptor, keep_up_to, |_| Ok(()))
+        .map_err(|error| FileError::step(&place.path, Step::Read, error))
+}
+
+/// Opens a regular file that was found there, and none that took its place.
+pub(super) fn open_regular(place: &Place, entry: &Entry) -> Result<OwnedFd, FileError> {
+    let descriptor = openat(&place.parent, &place.name, READ, Mode::empty());
+    let descriptor = descriptor.map_err(FileError::at(&place.path, Step::Read))?;
+    let stat = fstat(&descriptor).map_err(FileError::at(&place.path, Step::Read))?;
+    if (stat.st_dev, stat.st_ino) != (entry.stat.st_dev, entry.stat.st_ino) {
+        return Err(FileError::Changed(place.path.clone()));
+    }
+    Ok(descriptor)
+}
+
+/// Opens a regular file that is to be copied, links followed.
+pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
+    let descriptor = open(path, READ.difference(OFlags::NOFOLLOW), Mode::empty());
+    let descriptor = descriptor.map_err(FileError::at(path, Step::Read))?;
+    let stat = fstat(&descriptor).map_err(FileError::at(path, Step::Read))?;
+    match (Entry { descriptor, stat }) {
+        entry if entry.what().is_none() => Ok(entry.descriptor),
+        entry => Err(FileError::InTheWay { path: path.to_owned(), what: entry.what().unwrap_or_default() }),
+    }
+}
+
+/// Tells whether a directory is empty; one that can't be read is taken for one that is not.
+fn is_empty(directory: impl AsFd) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(readable) = openat(directory, ".", flags, Mode::empty()) else { return false };
+    let Ok(entries) = Dir::new(readable) else { return false };
+    let mut names = entries.filter(|entry| {
+        entry.as_ref().is_ok_and(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
+    });
+    names.next().is_none()
+}

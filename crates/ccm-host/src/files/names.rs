@@ -1,0 +1,44 @@
+//! Names of users and groups.
+
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::unistd::{Gid, Group, Uid, User};
+
+use super::{FileError, Step};
+
+pub(super) fn user(name: &str) -> Result<Option<u32>, FileError> {
+    number_of(name, User::from_name(name).map(|user| user.map(|user| user.uid.as_raw())))
+}
+
+pub(super) fn group(name: &str) -> Result<Option<u32>, FileError> {
+    number_of(name, Group::from_name(name).map(|group| group.map(|group| group.gid.as_raw())))
+}
+
+/// A name may consist of digits, so it is looked for first.
+fn number_of(name: &str, found: Result<Option<u32>, Errno>) -> Result<Option<u32>, FileError> {
+    let number = in_digits(name);
+    match found {
+        Ok(found) => Ok(found.or(number)),
+        Err(_) if number.is_some() => Ok(number),
+        // Some databases answer with these that there is no such name.
+        Err(Errno::ENOENT | Errno::ESRCH | Errno::EBADF | Errno::EPERM) => Ok(None),
+        Err(error) => Err(FileError::step(Path::new(name), Step::Lookup, error)),
+    }
+}
+
+/// The largest number means "nobody in particular" to the calls that change owners.
+fn in_digits(name: &str) -> Option<u32> {
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    name.parse().ok().filter(|number| is_number && *number != u32::MAX)
+}
+
+pub(super) fn user_name(uid: u32) -> String {
+    let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
+    user.map_or_else(|| uid.to_string(), |user| user.name)
+}
+
+pub(super) fn group_name(gid: u32) -> String {
+    let group = Group::from_gid(Gid::from_raw(gid)).ok().flatten();
+    group.map_or_else(|| gid.to_string(), |group| group.name)
+}

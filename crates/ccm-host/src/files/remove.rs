@@ -1,0 +1,137 @@
+//! Removing: one thing, or a directory and everything in it.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::read_link;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::walk::{Place, is_mount_point};
+use super::write::sync;
+use super::{FileError, Step};
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Removes what is at a path; a directory that is not empty only with `force`.
+pub(super) fn remove(path: &Path, force: bool) -> Result<(), FileError> {
+    let place = Place::find(path)?;
+    if place.name.is_empty() {
+        return Err(FileError::Root);
+    }
+    let Some(entry) = &place.entry else { return Ok(()) };
+    place.refuse_mount_point()?;
+    let refused = |error: Errno| FileError::step(path, Step::Remove, error);
+    let is_directory = entry.kind() == FileType::Directory;
+    let directory = place.open_parent()?;
+    if is_directory && force {
+        let top = openat(&place.parent, &place.name, DIRECTORY, Mode::empty()).map_err(refused)?;
+        if let Some(mount) = mounted_below(&top) {
+            return Err(FileError::MountPoint(mount));
+        }
+        empty(top, path)?;
+    }
+    let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    unlinkat(&place.parent, &place.name, flags).map_err(|error| {
+        let error = refused(error);
+        if is_directory && force { error.after_change() } else { error }
+    })?;
+    sync(&directory, &place.parent_path()).map_err(FileError::after_change)
+}
+
+/// Finds something that is mounted below a directory, so that nothing is removed if not all can be. Where the
+/// system does not tell, the mount is found when it is reached.
+fn mounted_below(directory: &OwnedFd) -> Option<PathBuf> {
+    let here = read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())).ok()?;
+    let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
+    let points =
+        mounts.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
+    points.map(unescaped).find(|point| *point != here && point.starts_with(&here))
+}
+
+/// A path of that file, in which blanks and the like are octal numbers.
+fn unescaped(text: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, behind @ ..] = rest {
+        let octal =
+            behind.get(..3).filter(|_| *first == b'\\').and_then(|digits| str::from_utf8(digits).ok());
+        if let Some(byte) = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            bytes.push(byte);
+            rest = &rest[4..];
+        } else {
+            bytes.push(*first);
+            rest = behind;
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+/// A directory on the way down: how it is known again on the way up.
+struct Level {
+    name: CString,
+    parent: Stat,
+}
+
+/// Removes everything in a directory. Only one directory is open at a time, however deep the tree.
+fn empty(top: OwnedFd, path: &Path) -> Result<(), FileError> {
+    let mut at = top;
+    let mut path = path.to_owned();
+    let mut levels: Vec<Level> = Vec::new();
+    loop {
+        let refused = |path: &Path, error: Errno| FileError::step(path, Step::Remove, error).after_change();
+        if let Some(name) = empty_of_files(&at).map_err(|error| refused(&path, error))? {
+            let parent = fstat(&at).map_err(|error| refused(&path, error))?;
+            path.push(OsStr::from_bytes(name.to_bytes()));
+            let below =
+                openat(&at, &*name, DIRECTORY, Mode::empty()).map_err(|error| refused(&path, error))?;
+            let stat = fstat(&below).map_err(|error| refused(&path, error))?;
+            if is_mount_point(&below, &stat, &parent).map_err(|error| refused(&path, error))? {
+                let mount = io::Error::other(FileError::MountPoint(path.clone()));
+                return Err(FileError::step(&path, Step::Remove, mount).after_change());
+            }
+            levels.push(Level { name, parent });
+            at = below;
+            continue;
+        }
+        let Some(level) = levels.pop() else { return Ok(()) };
+        let above = openat(&at, "..", DIRECTORY, Mode::empty()).map_err(|error| refused(&path, error))?;
+        let stat = fstat(&above).map_err(|error| refused(&path, error))?;
+        if (stat.st_dev, stat.st_ino) != (level.parent.st_dev, level.parent.st_ino) {
+            let moved = io::Error::other(FileError::Changed(path.clone()));
+            return Err(FileError::step(&path, Step::Remove, moved).after_change());
+        }
+        unlinkat(&above, &*level.name, AtFlags::REMOVEDIR).map_err(|error| refused(&path, error))?;
+        at = above;
+        path.pop();
+    }
+}
+
+/// Removes what is no directory, up to the first directory, which it returns.
+fn empty_of_files(directory: &OwnedFd) -> Result<Option<CString>, Errno> {
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => {
+                FileType::from_raw_mode(statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
+            }
+            known => known,
+        };
+        if kind == FileType::Directory {
+            return Ok(Some(name.to_owned()));
+        }
+        match unlinkat(directory, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,250 @@
+//! Writing a file: a new one beside it, complete and safe on the disk, then put in its place.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Gid, Mode, OFlags, Stat, Uid, chmodat, chownat, fchmod, fchown, fstat, fsync,
+    openat, renameat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::content::{self, sha256};
+use super::extended::{Extended, Refused};
+use super::look::{open_regular, open_source};
+use super::walk::{Entry, Place};
+use super::{Attributes, FileError, NewContent, NewFile, Step};
+
+/// What a new file may be used for unless it is said otherwise.
+const MODE: u32 = 0o644;
+
+/// The bits that lend somebody's rights: set last, so that no half of a program ever has them.
+const SPECIAL: u32 = 0o7000;
+
+/// Where the content of a new file comes from.
+pub(super) enum Filling<'a> {
+    Bytes(&'a [u8]),
+    /// A file, open for reading, and its path.
+    File(OwnedFd, &'a Path),
+}
+
+/// Puts a file in the place of what is there.
+pub(super) fn write(path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
+    let filling = match new.content {
+        NewContent::Bytes(bytes) => Filling::Bytes(bytes),
+        NewContent::CopyOf(source) => Filling::File(open_source(source)?, source),
+    };
+    put(path, filling, new.attributes)
+}
+
+/// The same with content that is open already.
+pub(super) fn put(path: &Path, filling: Filling<'_>, attributes: Attributes) -> Result<String, FileError> {
+    let place = Place::find(path)?;
+    if place.name.is_empty() {
+        return Err(FileError::Root);
+    }
+    place.refuse_mount_point()?;
+    let old = Old::of(&place)?;
+    let beside = Beside::make(&place)?;
+    let sha256 = beside.fill(filling, attributes, old.as_ref())?;
+    beside.put_in_place(&place)?;
+    Ok(sha256)
+}
+
+/// The file that is replaced: what the path leads to, if that is a regular file.
+struct Old {
+    attributes: Attributes,
+    extended: Extended,
+}
+
+impl Old {
+    fn of(place: &Place) -> Result<Option<Self>, FileError> {
+        let Some(entry) = &place.entry else { return Ok(None) };
+        match entry.kind() {
+            FileType::RegularFile => Self::read(place, entry).map(Some),
+            // Who read through the link sees a file with the same rights afterwards.
+            FileType::Symlink => match Place::find_behind_link(&place.path)? {
+                Some(behind) => match &behind.entry {
+                    Some(entry) if entry.kind() == FileType::RegularFile => {
+                        Self::read(&behind, entry).map(Some)
+                    }
+                    _ => Ok(None),
+                },
+                None => Ok(None),
+            },
+            _ => {
+                let what = entry.what().unwrap_or_default();
+                Err(FileError::InTheWay { path: place.path.clone(), what })
+            }
+        }
+    }
+
+    fn read(place: &Place, entry: &Entry) -> Result<Self, FileError> {
+        let file = open_regular(place, entry)?;
+        let extended = Extended::of(&file).map_err(|refused| unkept(&place.path, refused))?;
+        let (uid, gid) = (Some(entry.stat.st_uid), Some(entry.stat.st_gid));
+        Ok(Self { attributes: Attributes { uid, gid, mode: Some(entry.mode()) }, extended })
+    }
+}
+
+/// The new file beside its place; it goes with this value unless it was put there.
+struct Beside<'p> {
+    path: PathBuf,
+    name: OsString,
+    parent: &'p OwnedFd,
+    file: OwnedFd,
+    in_place: bool,
+}
+
+impl<'p> Beside<'p> {
+    fn make(place: &'p Place) -> Result<Self, FileError> {
+        let name = name_beside(&place.name);
+        let path = place.parent_path().join(&name);
+        match unlinkat(&place.parent, &name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(FileError::step(&path, Step::Leftover, error)),
+        }
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = openat(&place.parent, &name, flags, Mode::RUSR | Mode::WUSR);
+        let file = file.map_err(FileError::at(&path, Step::Create))?;
+        Ok(Self { path, name, parent: &place.parent, file, in_place: false })
+    }
+
+    fn fill(
+        &self,
+        filling: Filling<'_>,
+        attributes: Attributes,
+        old: Option<&Old>,
+    ) -> Result<String, FileError> {
+        let at = |step| FileError::at(&self.path, step);
+        let found = old.map(|old| old.attributes).unwrap_or_default();
+        let (uid, gid) = (attributes.uid.or(found.uid), attributes.gid.or(found.gid));
+        let stat = fstat(&self.file).map_err(at(Step::Look))?;
+        let (uid, gid) = differing(&stat, uid, gid);
+        if uid.is_some() || gid.is_some() {
+            fchown(&self.file, uid, gid).map_err(at(Step::Owner))?;
+        }
+        if let Some(old) = old {
+            old.extended.give(&self.file).map_err(|refused| unkept(&self.path, refused))?;
+        }
+        let mode = attributes.mode.or(found.mode).unwrap_or(MODE);
+        fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(Step::Mode))?;
+        let sha256 = self.content(filling)?;
+        if mode & SPECIAL != 0 {
+            fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(Step::Mode))?;
+        }
+        if let Some(old) = old {
+            old.extended.give_capability(&self.file).map_err(|refused| unkept(&self.path, refused))?;
+        }
+        // A kernel may take the special bits away without a word from who has no right to them.
+        let kept = fstat(&self.file).map_err(at(Step::Look))?.st_mode & 0o7777 == mode;
+        if !kept {
+            return Err(FileError::step(&self.path, Step::Mode, Errno::PERM));
+        }
+        fsync(&self.file).map_err(at(Step::Sync))?;
+        Ok(sha256)
+    }
+
+    fn content(&self, filling: Filling<'_>) -> Result<String, FileError> {
+        let unwritten = |error: io::Error| FileError::step(&self.path, Step::Content, error);
+        let mut file = File::from(self.file.try_clone().map_err(unwritten)?);
+        match filling {
+            Filling::Bytes(bytes) => {
+                file.write_all(bytes).map_err(unwritten)?;
+                Ok(sha256(bytes))
+            }
+            Filling::File(open, source) => {
+                let mut write_error = false;
+                let read =
+                    content::read(open, 0, |piece| file.write_all(piece).inspect_err(|_| write_error = true));
+                match read {
+                    Ok(read) => Ok(read.sha256),
+                    Err(error) if write_error => Err(unwritten(error)),
+                    Err(error) => Err(FileError::step(source, Step::Read, error)),
+                }
+            }
+        }
+    }
+
+    fn put_in_place(mut self, place: &Place) -> Result<(), FileError> {
+        let directory = place.open_parent()?;
+        renameat(&place.parent, &self.name, &place.parent, &place.name)
+            .map_err(FileError::at(&place.path, Step::Rename))?;
+        self.in_place = true;
+        sync(&directory, &place.parent_path()).map_err(FileError::after_change)
+    }
+}
+
+impl Drop for Beside<'_> {
+    fn drop(&mut self) {
+        if !self.in_place {
+            // The error that led here is the one to tell; the next run removes what could not be.
+            let _ = unlinkat(self.parent, &self.name, AtFlags::empty());
+        }
+    }
+}
+
+/// What the new file is called until it is in its place.
+fn name_beside(name: &OsStr) -> OsString {
+    let mut beside = OsString::from(".");
+    beside.push(name);
+    beside.push(".ccm-new");
+    beside
+}
+
+/// Waits until what was done in a directory is safe on the disk.
+pub(super) fn sync(directory: &OwnedFd, path: &Path) -> Result<(), FileError> {
+    match fsync(directory) {
+        // Some filesystems have nothing to sync for a directory.
+        Ok(()) | Err(Errno::INVAL) => Ok(()),
+        Err(error) => Err(FileError::step(path, Step::Sync, error)),
+    }
+}
+
+/// Changes owner, group and mode of what is at the path.
+pub(super) fn set_attributes(path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    let place = Place::find(path)?;
+    let entry = place.entry.as_ref().ok_or_else(|| FileError::step(path, Step::Look, Errno::NOENT))?;
+    if entry.is_link() {
+        return Err(FileError::IsLink(path.to_owned()));
+    }
+    give(entry.descriptor.as_fd(), path, attributes)
+}
+
+/// Gives something its attributes through a descriptor that only names it.
+pub(super) fn give(named: BorrowedFd<'_>, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    let stat = fstat(named).map_err(FileError::at(path, Step::Look))?;
+    let (uid, gid) = differing(&stat, attributes.uid, attributes.gid);
+    let owned = uid.is_some() || gid.is_some();
+    if owned {
+        chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, Step::Owner))?;
+    }
+    let Some(mode) = attributes.mode else { return Ok(()) };
+    let unset = |error: Errno| {
+        let error = FileError::step(path, Step::Mode, error);
+        if owned { error.after_change() } else { error }
+    };
+    let stat = fstat(named).map_err(unset)?;
+    if stat.st_mode & 0o7777 == mode {
+        return Ok(());
+    }
+    // No call changes the mode through a descriptor that only names a file, but this path leads there.
+    let descriptor = format!("/proc/self/fd/{}", named.as_raw_fd());
+    chmodat(CWD, &*descriptor, Mode::from_raw_mode(mode), AtFlags::empty()).map_err(unset)?;
+    // The kernel drops the set-group-id bit, without a word, for a group that the user is not in.
+    let stat = fstat(named).map_err(unset)?;
+    if stat.st_mode & 0o7777 == mode { Ok(()) } else { Err(unset(Errno::PERM).after_change()) }
+}
+
+/// What of an owner and a group is not so already; who may not change it need not.
+fn differing(stat: &Stat, uid: Option<u32>, gid: Option<u32>) -> (Option<Uid>, Option<Gid>) {
+    let uid = uid.filter(|uid| *uid != stat.st_uid).map(Uid::from_raw);
+    (uid, gid.filter(|gid| *gid != stat.st_gid).map(Gid::from_raw))
+}
+
+fn unkept(path: &Path, (name, error): Refused) -> FileError {
+    FileError::step(path, Step::Extended(name), error)
+}

@@ -1,0 +1,170 @@
+//! Owners, modes and extended attributes, changed and kept.
+
+use std::os::unix::fs::chown;
+use std::path::Path;
+
+use ccm_host::{Attributes, Files as _, SystemFiles};
+use ccm_testkit::Scratch;
+use rustix::fs::{XattrFlags, getxattr, setxattr};
+
+use crate::{NOBODY, attributes, is_root, mode, needs_root, owners, set_mode, told, write, write_with};
+
+const ACL: &str = "system.posix_acl_access";
+
+fn extended(path: &Path, name: &str) -> Option<Vec<u8>> {
+    let mut buffer = [0; 256];
+    let length = getxattr(path, name, &mut buffer[..]).ok()?;
+    Some(buffer[..length].to_vec())
+}
+
+/// Sets an attribute, or says why the test can't go on.
+fn set_extended(path: &Path, name: &str, value: &[u8]) -> bool {
+    match setxattr(path, name, value, XattrFlags::empty()) {
+        Ok(()) => true,
+        Err(error) => {
+            println!("skipped: `{name}` can't be set here: {error}");
+            false
+        }
+    }
+}
+
+/// An access control list: the owner, one more user, the group, the mask and the rest.
+fn acl(user: u32) -> Vec<u8> {
+    let mut bytes = 2_u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in
+        [(1_u16, 6_u16, u32::MAX), (2, 4, user), (4, 4, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)]
+    {
+        bytes.extend(tag.to_le_bytes());
+        bytes.extend(rights.to_le_bytes());
+        bytes.extend(id.to_le_bytes());
+    }
+    bytes
+}
+
+#[test]
+fn attributes_of_a_user_are_kept() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    if !set_extended(&path, "user.origin", b"here") {
+        return;
+    }
+    write(&path, "new").expect("a write");
+    assert_eq!(
+        (scratch.read("f").as_deref(), extended(&path, "user.origin")),
+        (Some("new"), Some(b"here".to_vec()))
+    );
+}
+
+#[test]
+fn an_access_control_list_is_kept() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    if !set_extended(&path, ACL, &acl(NOBODY)) {
+        return;
+    }
+    assert_eq!(mode(&path), 0o640);
+    write(&path, "new").expect("a write");
+    assert_eq!((extended(&path, ACL), mode(&path)), (Some(acl(NOBODY)), 0o640));
+}
+
+#[test]
+fn a_list_that_the_directory_hands_down_is_not_put_on_an_old_file() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    if !set_extended(scratch.path(), "system.posix_acl_default", &acl(NOBODY)) {
+        return;
+    }
+    write(&path, "new").expect("a write");
+    assert_eq!((extended(&path, ACL), mode(&path)), (None, 0o644));
+}
+
+#[test]
+fn capabilities_are_kept() {
+    if !needs_root("keeping capabilities") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write_program("f", "old");
+    // Version 2, effective, CAP_NET_BIND_SERVICE.
+    let mut capability = 0x0200_0001_u32.to_le_bytes().to_vec();
+    capability.extend([1 << 10, 0, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()));
+    if !set_extended(&path, "security.capability", &capability) {
+        return;
+    }
+    write(&path, "new").expect("a write");
+    assert_eq!(extended(&path, "security.capability"), Some(capability.clone()));
+    let owner = Attributes { uid: Some(NOBODY), ..Attributes::default() };
+    write_with(&path, "newer", owner).expect("a write");
+    assert_eq!((extended(&path, "security.capability"), owners(&path).0), (Some(capability), NOBODY));
+}
+
+#[test]
+fn owner_and_group_are_kept_or_changed() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    chown(&path, Some(NOBODY), Some(12)).expect("its owner");
+    set_mode(&path, 0o4750);
+    write(&path, "new").expect("a write");
+    assert_eq!((owners(&path), mode(&path)), ((NOBODY, 12), 0o4750));
+    let wanted = Attributes { uid: Some(1), gid: Some(2), mode: Some(0o2640) };
+    write_with(&path, "newer", wanted).expect("a write");
+    assert_eq!((owners(&path), mode(&path)), ((1, 2), 0o2640));
+    let wanted = Attributes { uid: Some(3), gid: None, mode: Some(0o6755) };
+    SystemFiles.set_attributes(&path, wanted).expect("a change");
+    assert_eq!((owners(&path), mode(&path)), ((3, 2), 0o6755));
+}
+
+#[test]
+fn what_may_not_be_given_fails_before_the_file_is_replaced() {
+    if is_root() {
+        println!("skipped: root may give everything");
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    let wanted = Attributes { uid: Some(0), ..Attributes::default() };
+    let shown = |text: String| text.replace(&scratch.at(""), "");
+    let refused = "could not be given its owner and group: Operation not permitted (os error 1)";
+    assert_eq!(shown(told(write_with(&path, "new", wanted))), format!("\".f.ccm-new\" {refused}"));
+    assert_eq!(shown(told(SystemFiles.set_attributes(&path, wanted))), format!("\"f\" {refused}"));
+    let directory = scratch.path().join("d");
+    assert_eq!(shown(told(SystemFiles.make_directory(&directory, wanted))), format!("\"d\" {refused}"));
+    assert_eq!((scratch.names(), scratch.read("f").as_deref()), (vec!["f".to_owned()], Some("old")));
+}
+
+#[test]
+fn attributes_alone_leave_the_file_itself_in_place() {
+    use std::os::unix::fs::MetadataExt as _;
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "content");
+    let number = || std::fs::metadata(&path).expect("its metadata").ino();
+    let before = number();
+    for wanted in [0o600, 0o000, 0o4711, 0o644] {
+        SystemFiles.set_attributes(&path, attributes(wanted)).expect("a change");
+        assert_eq!(mode(&path), wanted);
+    }
+    assert_eq!((number(), scratch.read("f").as_deref()), (before, Some("content")));
+    let missing = told(SystemFiles.set_attributes(&scratch.path().join("x"), attributes(0o600)));
+    let missing = missing.replace(&scratch.at(""), "");
+    assert_eq!(missing, "\"x\" can't be looked at: No such file or directory (os error 2)");
+}
+
+#[test]
+fn a_directory_is_made_with_its_attributes() {
+    let scratch = Scratch::new();
+    let at = |name: &str| scratch.path().join(name);
+    SystemFiles.make_directory(&at("plain"), Attributes::default()).expect("a directory");
+    SystemFiles.make_directory(&at("sticky"), attributes(0o1777)).expect("a directory");
+    set_mode(&at("plain"), 0o2755);
+    SystemFiles.make_directory(&at("plain/inherits"), Attributes::default()).expect("a directory");
+    SystemFiles.make_directory(&at("plain/exact"), attributes(0o700)).expect("a directory");
+    let modes = ["sticky", "plain/inherits", "plain/exact"].map(|name| mode(&at(name)));
+    assert_eq!(modes, [0o1777, 0o2755, 0o700]);
+    let again =
+        told(SystemFiles.make_directory(&at("plain"), attributes(0o700))).replace(&scratch.at(""), "");
+    assert_eq!(again, "\"plain\" could not be made: File exists (os error 17)");
+    assert_eq!(mode(&at("plain")), 0o2755);
+}

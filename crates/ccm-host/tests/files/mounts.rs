@@ -1,0 +1,124 @@
+//! Mount points and full disks, in mounts of the test's own.
+
+use std::path::Path;
+
+use ccm_host::{Files as _, NewContent, NewFile, SystemFiles};
+use ccm_testkit::{Scratch, isolated_after};
+use nix::mount::{MsFlags, mount, umount};
+
+use crate::{attributes, mode, needs_root, set_mode, told, write};
+
+/// Set in the process that has mounts of its own.
+const PRIVATE: &str = "CCM_TEST_PRIVATE_MOUNTS";
+
+/// Runs the body where it can mount what it likes, and nobody else sees it.
+fn with_own_mounts(test: &str, body: impl FnOnce(&Scratch)) {
+    if !needs_root(test) {
+        return;
+    }
+    let may = std::process::Command::new("unshare").args(["-m", "true"]).output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        println!("skipped: {test} needs a mount namespace, which is not permitted here");
+        return;
+    }
+    let preparation = format!("export {PRIVATE}=yes; exec unshare -m \"$0\" \"$@\"");
+    isolated_after(&preparation, test, || {
+        assert!(std::env::var_os(PRIVATE).is_some());
+        body(&Scratch::new());
+    });
+}
+
+fn mount_tmpfs(path: &Path, size: &str) {
+    std::fs::create_dir_all(path).expect("a directory");
+    mount(Some("tmpfs"), path, Some("tmpfs"), MsFlags::empty(), Some(&*format!("size={size}")))
+        .expect("a mount");
+}
+
+fn bind(from: &Path, to: &Path) {
+    mount(Some(from), to, None::<&str>, MsFlags::MS_BIND, None::<&str>).expect("a mount");
+}
+
+#[test]
+fn a_full_disk_leaves_the_old_file() {
+    with_own_mounts("mounts::a_full_disk_leaves_the_old_file", |scratch| {
+        let disk = scratch.path().join("disk");
+        mount_tmpfs(&disk, "64k");
+        let path = scratch.write("disk/f", "old");
+        let before = scratch.path().join("big");
+        std::fs::write(&before, "x".repeat(1 << 20)).expect("a file");
+        let big = "x".repeat(1 << 20);
+        let shown = |text: String| text.replace(&scratch.at(""), "");
+        let expected = "\"disk/.f.ccm-new\" could not be written: No space left on device (os error 28)";
+        assert_eq!(shown(told(write(&path, &big))), expected);
+        let copy = NewFile { content: NewContent::CopyOf(&before), attributes: attributes(0o600) };
+        assert_eq!(shown(told(SystemFiles.write(&path, &copy))), expected);
+        assert_eq!((scratch.read("disk/f").as_deref(), mode(&path)), (Some("old"), 0o644));
+        let left = std::fs::read_dir(&disk).expect("the disk").count();
+        assert_eq!(left, 1);
+        umount(&disk).expect("an end");
+    });
+}
+
+#[test]
+fn a_mount_point_is_neither_replaced_nor_removed() {
+    with_own_mounts("mounts::a_mount_point_is_neither_replaced_nor_removed", |scratch| {
+        let disk = scratch.path().join("disk");
+        mount_tmpfs(&disk, "64k");
+        let file = scratch.write("file", "mounted over");
+        let other = scratch.write("other", "other");
+        bind(&other, &file);
+        let shown = |text: String| text.replace(&scratch.at(""), "");
+        assert_eq!(shown(told(write(&file, "new"))), "\"file\" is a mount point");
+        assert_eq!(shown(told(SystemFiles.remove(&file, false))), "\"file\" is a mount point");
+        for force in [false, true] {
+            assert_eq!(shown(told(SystemFiles.remove(&disk, force))), "\"disk\" is a mount point");
+        }
+        // Its attributes are those of what is mounted, and can be managed.
+        SystemFiles.set_attributes(&disk, attributes(0o700)).expect("a change");
+        assert_eq!(mode(&disk), 0o700);
+        umount(&file).expect("an end");
+        umount(&disk).expect("an end");
+        assert_eq!(scratch.read("file").as_deref(), Some("mounted over"));
+    });
+}
+
+#[test]
+fn force_stops_before_it_begins_if_something_is_mounted_below() {
+    with_own_mounts("mounts::force_stops_before_it_begins_if_something_is_mounted_below", |scratch| {
+        let top = scratch.path().join("a top");
+        scratch.write("a top/1", "kept");
+        scratch.write("a top/z", "kept");
+        let disk = scratch.path().join("a top/deep/disk");
+        mount_tmpfs(&disk, "64k");
+        scratch.write("a top/deep/disk/f", "mounted");
+        let error = SystemFiles.remove(&top, true).expect_err("a refusal");
+        assert!(!error.changed());
+        assert_eq!(error.to_string().replace(&scratch.at(""), ""), "\"a top/deep/disk\" is a mount point");
+        let kept = ["a top/1", "a top/z", "a top/deep/disk/f"].map(|name| scratch.has(name));
+        assert_eq!(kept, [true; 3]);
+        umount(&disk).expect("an end");
+        // A bind mount is on the same device, and is a mount all the same.
+        scratch.write("elsewhere/f", "kept");
+        bind(&scratch.path().join("elsewhere"), &disk);
+        assert!(told(SystemFiles.remove(&top, true)).contains("is a mount point"));
+        assert!(scratch.has("elsewhere/f"));
+        umount(&disk).expect("an end");
+        SystemFiles.remove(&top, true).expect("a removal");
+    });
+}
+
+#[test]
+fn a_disk_that_is_read_only_is_told() {
+    with_own_mounts("mounts::a_disk_that_is_read_only_is_told", |scratch| {
+        let disk = scratch.path().join("disk");
+        mount_tmpfs(&disk, "64k");
+        let path = scratch.write("disk/f", "old");
+        set_mode(&path, 0o600);
+        let flags = MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
+        mount(None::<&str>, &disk, None::<&str>, flags, None::<&str>).expect("a mount");
+        let shown = told(write(&path, "new")).replace(&scratch.at(""), "");
+        assert!(shown.ends_with("Read-only file system (os error 30)"), "{shown}");
+        assert_eq!(scratch.read("disk/f").as_deref(), Some("old"));
+        umount(&disk).expect("an end");
+    });
+}

@@ -1,0 +1,60 @@
+//! What is below a managed directory comes after it.
+
+use crate::fake::{catalog, manifest, reported};
+use crate::references::edges;
+
+fn edges_of(items: &str) -> Vec<String> {
+    edges(&catalog(&manifest(items)))
+}
+
+#[test]
+fn what_is_below_a_directory_requires_the_nearest() {
+    assert_eq!(
+        edges_of(
+            "- note:\n    - /a/b/c/f:\n    - /a/b: {text: directory}\n    - /a: {text: directory}\n\
+             \x20   - /a/g:\n    - /ab:\n    - /h: {text: directory}"
+        ),
+        ["note#/a/b/c/f after note#/a/b", "note#/a/b after note#/a", "note#/a/g after note#/a"]
+    );
+}
+
+#[test]
+fn only_a_directory_is_required() {
+    assert_eq!(
+        edges_of("- note:\n    - /a/f:\n    - /a: {text: gone}\n- task:\n    - /a/b:"),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn an_edge_that_was_written_is_not_doubled() {
+    assert_eq!(
+        edges_of(
+            "- note:\n    - /a/f: {require: [note#/a]}\n    - /a/g: {subscribe: [note#/a]}\n\
+             \x20   - /a: {text: directory}"
+        ),
+        ["note#/a/f after note#/a", "note#/a/g hears note#/a"]
+    );
+}
+
+#[test]
+fn what_was_written_outweighs_what_paths_imply() {
+    let items = "- note:\n    - /a: {text: directory, require: [task#t]}\n    - /a/f:\n    - /a/g:\n\
+                 - task: [t: {subscribe: [note#/a/f]}]";
+    assert_eq!(
+        edges_of(items),
+        ["note#/a after task#t", "note#/a/g after note#/a", "task#t hears note#/a/f"]
+    );
+    assert_eq!(reported(&manifest(items)), Vec::<String>::new());
+}
+
+#[test]
+fn implied_edges_close_no_cycle_among_themselves() {
+    // The written order is /b/f, /a, /a/g, /b. Both files would come after their directories.
+    let items = "- note:\n    - /b/f:\n    - /a: {text: directory, require: [note#/b/f]}\n\
+                 \x20   - /a/g:\n    - /b: {text: directory, require: [note#/a/g]}";
+    assert_eq!(
+        edges_of(items),
+        ["note#/a after note#/b/f", "note#/a/g after note#/a", "note#/b after note#/a/g"]
+    );
+}

@@ -1,0 +1,145 @@
+use ccm_host::PathState;
+
+use super::super::properties::FileProperties;
+use super::super::state::Wanted;
+use super::super::values::{Mode, Principal};
+use super::*;
+
+const TABLE: &str = include_str!("../decide_table.txt");
+
+fn file(ensure: &str, asks: &str) -> File {
+    let asks = |what: &str| asks.split(',').any(|asked| asked == what);
+    let properties = FileProperties {
+        content: asks("content").then(|| "wanted\n".into()),
+        mode: asks("mode").then_some(Mode(0o644)),
+        owner: asks("owner").then(|| Principal("root".to_owned())),
+        force: asks("force").then_some(true),
+        backup: asks("backup").then_some(true),
+        ..FileProperties::default()
+    };
+    File::build("/d/f", Some(ensure), properties).unwrap()
+}
+
+fn state(file: &File, found: &str, differs: &str) -> State {
+    let differs = |what: &str| differs.split(',').any(|differing| differing == what);
+    let (link, kind) = match found.split_once('>') {
+        Some((_, kind)) => (true, kind),
+        None => (false, found),
+    };
+    let kind = match kind {
+        "file" => Some(FileKind::File),
+        "empty" => Some(FileKind::Directory { empty: true }),
+        "full" => Some(FileKind::Directory { empty: false }),
+        "device" => Some(FileKind::Special("a device")),
+        _ => None,
+    };
+    let target = kind.map(|kind| FileState {
+        kind,
+        mode: if differs("mode") { 0o600 } else { file.mode.unwrap_or(0o640) },
+        uid: if differs("owner") { 7 } else { 0 },
+        gid: 0,
+        size: 7,
+        sha256: Some(if differs("content") { "old" } else { "new" }.to_owned()),
+        content: Some(b"old\n".to_vec()),
+    });
+    let wanted = Wanted {
+        uid: file.owner.as_ref().map(|_| 0),
+        sha256: file.content.as_ref().map(|_| "new".to_owned()),
+        content: file.content.as_ref().map(|_| b"new\n".to_vec()),
+        ..Wanted::default()
+    };
+    let names = Some((if differs("owner") { "app" } else { "root" }.to_owned(), "root".to_owned()));
+    let found = PathState { link, target, parent_missing: found == "no-parent" };
+    State { found, names, wanted, ..State::default() }
+}
+
+#[test]
+fn every_row_of_the_table_holds() {
+    let mut rows = 0;
+    for row in TABLE.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let [conditions, action, reason] =
+            row.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
+        let [ensure, asks, found, differs] =
+            conditions.split_whitespace().collect::<Vec<_>>().try_into().unwrap();
+        let file = file(ensure, asks);
+        let (decided, why) = match decide(&file, &state(&file, found, differs)) {
+            Decision::Keep { reason } => ("keep".to_owned(), reason),
+            Decision::Fail { failure, .. } => {
+                let missing = if failure.missing { ", missing" } else { "" };
+                (format!("fail{missing}"), failure.chain[0].clone())
+            }
+            Decision::Change { reason, noop_message, .. } => {
+                (noop_message.replace("Would have ", ""), reason)
+            }
+        };
+        assert_eq!((&*decided, &*why), (action, reason), "{row}");
+        rows += 1;
+    }
+    assert_eq!(rows, 50);
+}
+
+#[test]
+fn with_a_place_for_it_the_old_content_is_kept() {
+    let file = file("present", "content,backup");
+    let state = State { can_back_up: true, ..state(&file, "file", "content") };
+    assert!(matches!(plan(&file, &state), Plan::Update(_)));
+}
+
+fn diff(
+    ensure: &str,
+    asks: &str,
+    found: &str,
+    differs: &str,
+    change: impl FnOnce(&mut State),
+) -> Option<String> {
+    let file = file(ensure, asks);
+    let mut state = State { diff: true, ..state(&file, found, differs) };
+    change(&mut state);
+    match decide(&file, &state) {
+        Decision::Change { diff, .. } => diff,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_diff_shows_content_where_it_is_asked_for() {
+    let as_is = |_: &mut State| ();
+    let shown = |ensure, asks, found, differs| diff(ensure, asks, found, differs, as_is);
+    assert_eq!(
+        shown("present", "content", "file", "content").as_deref(),
+        Some("--- /d/f\n+++ /d/f\n@@ -1 +1 @@\n-old\n+new\n")
+    );
+    assert_eq!(
+        shown("present", "content", "nothing", "-").as_deref(),
+        Some("--- /dev/null\n+++ /d/f\n@@ -0,0 +1 @@\n+new\n")
+    );
+    assert_eq!(
+        shown("absent", "-", "file", "-").as_deref(),
+        Some("--- /d/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n")
+    );
+    assert_eq!(shown("present", "mode", "file", "mode"), None);
+    assert_eq!(shown("absent", "-", "link>file", "-"), None);
+    assert_eq!(shown("directory", "-", "nothing", "-"), None);
+    assert_eq!(diff("present", "content", "file", "content", |state| state.diff = false), None);
+}
+
+#[test]
+fn a_diff_says_why_it_shows_no_lines() {
+    let with = |change: fn(&mut State)| diff("present", "content", "file", "content", change).unwrap();
+    let binary = with(|state| state.wanted.content = Some(vec![0xff, 0]));
+    assert_eq!(binary, "binary content differs (sha256 old → new)\n");
+    let long = with(|state| state.wanted.content = None);
+    assert_eq!(long, "content of more than 1 MiB differs (sha256 old → new)\n");
+}
+
+#[test]
+fn what_is_not_as_wanted_afterwards_is_a_failure() {
+    let file = file("present", "content,mode");
+    let done = Done { sha256: Some("new".to_owned()) };
+    assert_eq!(FileResource::verify(&file, &state(&file, "file", "-"), &done), Ok(Verified::Changed));
+    let failure = FileResource::verify(&file, &state(&file, "file", "content,mode"), &done).unwrap_err();
+    assert_eq!(
+        failure.chain,
+        ["it is not as wanted after the change", "the content differs; the mode is 0600, not 0644"]
+    );
+}

@@ -1,0 +1,115 @@
+//! How content changes, for people to read.
+
+use std::time::Duration;
+
+use ccm_host::{FileKind, FileState};
+use similar::TextDiff;
+
+use super::state::State;
+use super::wanted::File;
+
+/// Content of more bytes than this is not compared line by line.
+pub(crate) const LIMIT: u64 = 1 << 20;
+/// How many lines of a diff are shown.
+const LINES: usize = 400;
+/// How many characters of a line are shown.
+const LINE: usize = 1_000;
+/// How long to search for the shortest diff; after that any correct one does.
+const EFFORT: Duration = Duration::from_millis(300);
+
+/// One side of a diff.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    exists: bool,
+    sha256: Option<&'a str>,
+    content: Option<&'a [u8]>,
+}
+
+/// Shows how the content would be changed to the wanted one, if that is asked for.
+pub(crate) fn to_wanted(file: &File, state: &State) -> Option<String> {
+    let wanted = &state.wanted;
+    let content = wanted.content.as_deref().or(wanted.sha256.is_none().then_some(&[][..]));
+    let new = Side { exists: true, sha256: wanted.sha256.as_deref(), content };
+    state.diff.then(|| between(file, old(state), new))
+}
+
+/// Shows what would be removed, if that is asked for.
+pub(crate) fn to_nothing(file: &File, state: &State) -> Option<String> {
+    let gone = Side { exists: false, sha256: None, content: Some(&[]) };
+    let is_file = !state.found.link && old(state).exists;
+    (state.diff && is_file).then(|| between(file, old(state), gone))
+}
+
+fn old(state: &State) -> Side<'_> {
+    let target: Option<&FileState> =
+        state.found.target.as_ref().filter(|target| target.kind == FileKind::File);
+    match target {
+        Some(target) => {
+            Side { exists: true, sha256: target.sha256.as_deref(), content: target.content.as_deref() }
+        }
+        None => Side { exists: false, sha256: None, content: Some(&[]) },
+    }
+}
+
+fn between(file: &File, old: Side<'_>, new: Side<'_>) -> String {
+    if let (Some(from), Some(to)) = (old.content.and_then(text), new.content.and_then(text)) {
+        return unified(file, old, from, new, to);
+    }
+    let is_binary = |side: Side<'_>| side.content.is_some_and(|content| text(content).is_none());
+    let what = if is_binary(old) || is_binary(new) { "binary content" } else { "content of more than 1 MiB" };
+    format!("{what} differs {}\n", sums(old, new))
+}
+
+fn text(content: &[u8]) -> Option<&str> {
+    str::from_utf8(content).ok().filter(|text| !text.contains('\0'))
+}
+
+fn sums(old: Side<'_>, new: Side<'_>) -> String {
+    let sum = |side: Side<'_>| match side.sha256 {
+        Some(sha256) => sha256.get(..12).unwrap_or(sha256).to_owned(),
+        None if side.exists => "not read".to_owned(),
+        None => "nothing".to_owned(),
+    };
+    format!("(sha256 {} → {})", sum(old), sum(new))
+}
+
+fn unified(file: &File, old: Side<'_>, from: &str, new: Side<'_>, to: &str) -> String {
+    let path = file.path.display().to_string().escape_debug().to_string();
+    let header = |side: Side<'_>| if side.exists { path.clone() } else { "/dev/null".to_owned() };
+    let diff = TextDiff::configure().timeout(EFFORT).diff_lines(from, to);
+    let text = diff.unified_diff().context_radius(3).header(&header(old), &header(new)).to_string();
+    bounded(&text)
+}
+
+fn bounded(text: &str) -> String {
+    let mut lines = text.split_inclusive('\n');
+    let mut shown = String::new();
+    for line in lines.by_ref().take(LINES) {
+        match line.char_indices().nth(LINE) {
+            Some((at, _)) if line.trim_end_matches('\n').len() > at => {
+                shown += &line[..at];
+                shown +=
+                    &format!("... (truncated, {} more characters)\n", line[at..].trim_end().chars().count());
+            }
+            _ => shown += line,
+        }
+    }
+    match lines.count() {
+        0 => shown,
+        more => shown + &format!("... (truncated, {more} more lines)\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bounded;
+
+    #[test]
+    fn a_long_diff_says_what_it_lacks() {
+        assert_eq!(bounded("+a\n-b\n"), "+a\n-b\n");
+        let long = bounded(&"+line\n".repeat(403));
+        assert!(long.ends_with("+line\n... (truncated, 3 more lines)\n"));
+        let wide = bounded(&format!("+{}\n", "ä".repeat(1_004)));
+        assert!(wide.ends_with("ää... (truncated, 5 more characters)\n"), "{wide}");
+    }
+}

@@ -1,0 +1,84 @@
+//! The file resource: a file or a directory with its content and attributes, or none.
+
+mod decide;
+mod diff;
+mod posix;
+mod properties;
+mod state;
+mod values;
+mod wanted;
+
+use ccm_engine::{Managed, Provider, ResourceType, bind};
+use ccm_host::Host;
+use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, decode};
+use schemars::{Schema, SchemaGenerator};
+
+use crate::mistakes::{COMMON, as_failure};
+use decide::FileResource;
+use posix::Posix;
+use properties::FileProperties;
+use wanted::{File, Mistake};
+
+/// The type `file`.
+#[derive(Debug)]
+pub(crate) struct FileType;
+
+static PROVIDERS: [&'static dyn Provider<FileResource>; 1] = [&Posix];
+
+impl TypeSpec for FileType {
+    fn name(&self) -> &'static str {
+        "file"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a file or a directory: its content, owner, group and mode."
+    }
+
+    fn not_yet(&self) -> &'static [&'static str] {
+        &["sensitive"]
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent", "directory"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["posix"]
+    }
+
+    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        Some(ManagedPath { path: &resource.id.name, is_directory: ensure == Some("directory") })
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        let properties = match decode::<FileProperties>(&checked.resource.properties, COMMON) {
+            Ok(properties) => properties,
+            Err(diagnostics) => return diagnostics,
+        };
+        let built = build(checked.resource, properties);
+        let mistakes = built.err().unwrap_or_default();
+        let mut diagnostics: Vec<Diagnostic> =
+            mistakes.into_iter().map(|mistake| mistake.at(checked)).collect();
+        diagnostics.sort_by_key(Diagnostic::span);
+        diagnostics
+    }
+
+    fn schema(&self) -> Schema {
+        SchemaGenerator::default().into_root_schema_for::<FileProperties>()
+    }
+}
+
+impl ResourceType for FileType {
+    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+        let properties = decode::<FileProperties>(&resource.properties, COMMON).map_err(as_failure)?;
+        let file = build(resource, properties)
+            .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
+        bind(file, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
+    }
+}
+
+fn build(resource: &Resource, properties: FileProperties) -> Result<File, Vec<Mistake>> {
+    let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+    File::build(&resource.id.name, ensure, properties)
+}

@@ -1,0 +1,202 @@
+//! Provider posix: files of this machine.
+
+use std::path::PathBuf;
+
+use ccm_engine::{Context, Provider, Reading, Suitability};
+use ccm_host::{
+    Attributes, FileError, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
+};
+use ccm_model::Failure;
+
+use super::decide::{Done, FileResource, Plan, plan};
+use super::diff;
+use super::state::{State, Wanted};
+use super::wanted::{Content, Ensure, File};
+
+/// A file whose content is not managed is read for its checksum only if it is no longer than this.
+const UNMANAGED: u64 = 16 << 20;
+
+/// Manages files of this machine.
+pub(crate) struct Posix;
+
+impl Provider<FileResource> for Posix {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        file: &'a File,
+        reading: Reading<'a, Done>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<State, Failure>> {
+        Box::pin(async move { status(file, &reading, context) })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        file: &'a File,
+        state: &'a State,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Done, Failure>> {
+        Box::pin(async move { execute(file, state, context) })
+    }
+}
+
+fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Result<State, Failure> {
+    let files = context.host.files;
+    // What was done is judged by what was written, even if the source has changed since.
+    let before = matches!(reading, Reading::Before { .. });
+    let diff = context.diff && before;
+    let keep_up_to = if diff { diff::LIMIT } else { 0 };
+    let mut wanted = Wanted::default();
+    if file.ensure != Ensure::Absent {
+        wanted.uid = number(file.owner.as_deref(), "user", |name| files.user(name))?;
+        wanted.gid = number(file.group.as_deref(), "group", |name| files.group(name))?;
+    }
+    match (reading, &file.content) {
+        (Reading::After(done), _) => wanted.sha256.clone_from(&done.sha256),
+        (_, Some(Content::Text(text))) => {
+            wanted.sha256 = Some(sha256(text.as_bytes()));
+            let is_short = diff && text.len() as u64 <= keep_up_to;
+            wanted.content = is_short.then(|| text.as_bytes().to_owned());
+        }
+        (_, Some(Content::Source(source))) => {
+            let read = files.read(&context.directory.join(source), keep_up_to).map_err(|e| unread(&e))?;
+            wanted.sha256 = Some(read.sha256);
+            wanted.content = read.content.filter(|_| diff);
+        }
+        (_, None) => {}
+    }
+    let hash = match file.ensure {
+        Ensure::Present if file.content.is_some() => Hash::Always,
+        Ensure::Absent if !diff => Hash::Never,
+        _ => Hash::UpTo(UNMANAGED),
+    };
+    let found = match files.look(&file.path, Look { hash, keep_up_to }) {
+        Ok(found) => found,
+        // Below what is no directory there is nothing.
+        Err(FileError::NotADirectory { .. }) if file.ensure == Ensure::Absent => PathState::default(),
+        Err(error) => return Err(failure(&error)),
+    };
+    let names = found.target.as_ref().map(|target| {
+        let named = |number, wanted: Option<u32>, written: &Option<String>| {
+            written.clone().filter(|_| wanted == Some(number))
+        };
+        let owner = named(target.uid, wanted.uid, &file.owner);
+        let group = named(target.gid, wanted.gid, &file.group);
+        let owner = owner.filter(|name| !is_number(name)).unwrap_or_else(|| files.user_name(target.uid));
+        let group = group.filter(|name| !is_number(name)).unwrap_or_else(|| files.group_name(target.gid));
+        (owner, group)
+    });
+    Ok(State { found, names, wanted, can_back_up: context.state_directory.is_some(), diff })
+}
+
+fn is_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn number(
+    name: Option<&str>,
+    what: &str,
+    find: impl Fn(&str) -> Result<Option<u32>, FileError>,
+) -> Result<Option<u32>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let number = find(name).map_err(|error| failure(&error))?;
+    number.map(Some).ok_or_else(|| {
+        let mut failure = Failure::new(format!("there is no {what} `{}`", name.escape_debug()));
+        failure.missing = true;
+        failure
+    })
+}
+
+fn execute(file: &File, state: &State, context: &mut Context<'_>) -> Result<Done, Failure> {
+    let files = context.host.files;
+    let mut done = Done { sha256: state.wanted.sha256.clone() };
+    let attributes = Attributes { uid: state.wanted.uid, gid: state.wanted.gid, mode: file.mode };
+    match plan(file, state) {
+        Plan::Keep(_) => {}
+        Plan::Fail(failure) => return Err(failure),
+        Plan::Create | Plan::ReplaceLink(_) => {
+            done.sha256 = write(file, attributes, context)?.filter(|_| file.content.is_some());
+        }
+        Plan::Update(differences) if differences.content => {
+            back_up(file, context)?;
+            done.sha256 = write(file, attributes, context)?;
+        }
+        Plan::Update(_) => files.set_attributes(&file.path, attributes).map_err(|error| failure(&error))?,
+        Plan::MakeDirectory => {
+            files.make_directory(&file.path, attributes).map_err(|error| failure(&error))?;
+        }
+        Plan::Remove(what) => {
+            if what == "the file" {
+                back_up(file, context)?;
+            }
+            files.remove(&file.path, file.force).map_err(|error| failure(&error))?;
+        }
+    }
+    Ok(done)
+}
+
+fn write(file: &File, attributes: Attributes, context: &Context<'_>) -> Result<Option<String>, Failure> {
+    let source: PathBuf;
+    let filling = match &file.content {
+        None => NewContent::Bytes(&[]),
+        Some(Content::Text(text)) => NewContent::Bytes(text.as_bytes()),
+        Some(Content::Source(written)) => {
+            source = context.directory.join(written);
+            NewContent::CopyOf(&source)
+        }
+    };
+    let written = context.host.files.write(&file.path, &NewFile { content: filling, attributes });
+    written.map(Some).map_err(|error| failure(&error))
+}
+
+fn back_up(file: &File, context: &Context<'_>) -> Result<(), Failure> {
+    let Some(directory) = context.state_directory.filter(|_| file.backup) else { return Ok(()) };
+    let host = context.host;
+    let kept = host.files.back_up(&file.path, directory, host.clock.now());
+    kept.map(drop).map_err(|error| {
+        let mut failure = failure(&error).because_of("the old content could not be kept");
+        // Only the copy may be half done, which changes nothing that is managed.
+        failure.changed = false;
+        failure
+    })
+}
+
+/// Puts a source that can't be read into words.
+fn unread(error: &FileError) -> Failure {
+    let mut failure = failure(error).because_of("the `source` can't be used");
+    failure.missing |= matches!(error, FileError::Step { step: Step::Read, source, .. }
+        if matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory));
+    failure
+}
+
+/// Puts what went wrong with a file into words, with advice.
+fn failure(error: &FileError) -> Failure {
+    let mut failure = Failure::from_error(error);
+    failure.changed = error.changed();
+    match error {
+        FileError::ParentMissing(_) | FileError::NotADirectory { .. } => failure.missing = true,
+        FileError::StrangersLink { .. } => {
+            let hint = "a link on the way must belong to root, to the user who runs ccm, or to the owner of what it leads to";
+            failure = failure.with_hint(hint);
+        }
+        FileError::MountPoint(_) => failure = failure.with_hint("unmount it, or manage what is in it"),
+        FileError::Step { source, .. } => failure.hints.extend(advice(source)),
+        _ => {}
+    }
+    failure
+}
+
+fn advice(error: &std::io::Error) -> Option<String> {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => Some("run ccm as a user who may do this".to_owned()),
+        std::io::ErrorKind::StorageFull => Some("make room on its filesystem".to_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,65 @@
+//! What is known of a file.
+
+use ccm_engine::Described;
+use ccm_host::{FileKind, PathState};
+use serde_json::{Value, json};
+
+use super::wanted::File;
+
+/// What was read, beside what of the wish the machine had to be asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// What is at the path.
+    pub found: PathState,
+    /// The names of owner and group of what was found.
+    pub names: Option<(String, String)>,
+    /// The wish in numbers.
+    pub wanted: Wanted,
+    /// There is a place for backups.
+    pub can_back_up: bool,
+    /// A diff is asked for.
+    pub diff: bool,
+}
+
+/// What of a wish only the machine knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub uid: Option<u32>,
+    pub gid: Option<u32>,
+    /// The sha256 of the wanted content, if content is managed.
+    pub sha256: Option<String>,
+    /// The wanted content, if a diff is asked for and it is not too long.
+    pub content: Option<Vec<u8>>,
+}
+
+/// Shapes the state for events. It never holds content.
+pub(crate) fn describe(file: &File, state: &State) -> Described {
+    let target = state.found.target.as_ref();
+    let ensure = match target.map(|target| target.kind) {
+        Some(FileKind::Directory { .. }) => "directory",
+        Some(_) => "present",
+        None if state.found.link => "present",
+        None => "absent",
+    };
+    let names = state.names.as_ref();
+    let is_file = target.is_some_and(|target| target.kind == FileKind::File);
+    Described {
+        ensure: ensure.to_owned(),
+        state: json!({
+            "protocol": "io.choria.ccm.v1.resource.file.state",
+            "resource_type": "file",
+            "name": file.path.display().to_string(),
+            "ensure": ensure,
+            "owner": names.map(|(owner, _)| owner),
+            "group": names.map(|(_, group)| group),
+            "mode": target.map(|target| mode(target.mode)),
+            "size": target.filter(|_| is_file).map_or(Value::Null, |target| target.size.into()),
+            "checksum": target.and_then(|target| target.sha256.as_ref()),
+        }),
+    }
+}
+
+/// A mode as people write it.
+pub(crate) fn mode(mode: u32) -> String {
+    format!("{mode:04o}")
+}

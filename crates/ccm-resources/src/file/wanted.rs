@@ -1,0 +1,161 @@
+//! What a manifest asks of a file, complete and checked.
+
+use std::path::PathBuf;
+
+use ccm_model::{Checked, Diagnostic};
+
+use super::properties::FileProperties;
+
+/// What a path is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ensure {
+    Present,
+    Absent,
+    Directory,
+}
+
+/// Where content comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// The manifest.
+    Text(String),
+    /// A file, absolute or relative to the directory of the manifest.
+    Source(PathBuf),
+}
+
+/// What a manifest asks of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct File {
+    pub path: PathBuf,
+    pub ensure: Ensure,
+    pub content: Option<Content>,
+    /// A name, or digits.
+    pub owner: Option<String>,
+    pub group: Option<String>,
+    pub mode: Option<u32>,
+    pub force: bool,
+    pub backup: bool,
+}
+
+/// A combination of properties that can't be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// The property to point at; none for the name.
+    property: Option<&'static str>,
+    message: String,
+    hint: Option<&'static str>,
+}
+
+impl Mistake {
+    fn new(property: &'static str, message: impl Into<String>, hint: &'static str) -> Self {
+        Self { property: Some(property), message: message.into(), hint: Some(hint) }
+    }
+
+    /// Points at what was written.
+    pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
+        let property = self.property.and_then(|property| checked.resource.properties.get(property));
+        let span = property.map_or(checked.resource.span, |node| node.span);
+        self.diagnostic(span)
+    }
+
+    /// The same for a mistake that shows only when the resource is reached.
+    pub(crate) fn without_place(self) -> Diagnostic {
+        self.diagnostic(ccm_model::Span::default())
+    }
+
+    fn diagnostic(self, span: ccm_model::Span) -> Diagnostic {
+        let diagnostic = Diagnostic::error(span, self.message);
+        match self.hint {
+            Some(hint) => diagnostic.with_hint(hint),
+            None => diagnostic,
+        }
+    }
+}
+
+impl File {
+    /// Builds it, or says everything that is wrong.
+    pub(crate) fn build(
+        name: &str,
+        ensure: Option<&str>,
+        written: FileProperties,
+    ) -> Result<Self, Vec<Mistake>> {
+        let ensure = match ensure {
+            Some("absent") => Ensure::Absent,
+            Some("directory") => Ensure::Directory,
+            _ => Ensure::Present,
+        };
+        let mut mistakes: Vec<Mistake> = name_mistake(name).into_iter().collect();
+        let (force, backup) = (written.force.unwrap_or_default(), written.backup.unwrap_or_default());
+        if written.content.is_some() && written.source.is_some() {
+            let message = "`content` and `source` are both given";
+            mistakes.push(Mistake::new("source", message, "keep one of them"));
+        }
+        let given = [("content", written.content.is_some()), ("source", written.source.is_some())];
+        for (property, _) in given.into_iter().filter(|(_, given)| *given) {
+            let reason = match ensure {
+                Ensure::Present => continue,
+                Ensure::Absent => "what is absent has no content",
+                Ensure::Directory => "a directory has no content of its own",
+            };
+            let word = if ensure == Ensure::Absent { "absent" } else { "directory" };
+            let message = format!("`{property}` has no meaning with `ensure: {word}`");
+            mistakes.push(Mistake::new(property, message, reason));
+        }
+        if force && ensure != Ensure::Absent {
+            let message = "`force` has a meaning with `ensure: absent` only";
+            mistakes.push(Mistake::new("force", message, "it removes a directory with everything in it"));
+        }
+        if force && backup {
+            let message = "`backup` can't keep what `force` removes";
+            mistakes.push(Mistake::new(
+                "backup",
+                message,
+                "it keeps the content of one file; drop one of them",
+            ));
+        }
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        let mode = written.mode;
+        Ok(Self {
+            path: PathBuf::from(name),
+            ensure,
+            content: match (written.content, written.source) {
+                (Some(text), _) => Some(Content::Text(text.0)),
+                (None, Some(source)) => Some(Content::Source(source.0.into())),
+                (None, None) => None,
+            },
+            owner: written.owner.map(|owner| owner.0),
+            group: written.group.map(|group| group.0),
+            mode: match ensure {
+                Ensure::Directory => mode.map(super::values::Mode::for_directory),
+                _ => mode.map(|mode| mode.0),
+            },
+            force,
+            backup,
+        })
+    }
+}
+
+/// What keeps a name from being the path of something that can be managed.
+fn name_mistake(name: &str) -> Option<Mistake> {
+    let shown = name.escape_debug();
+    let (message, hint) = if !name.starts_with('/') {
+        (format!("`{shown}` is not an absolute path"), Some("the name of a file resource is its path"))
+    } else if name.trim_matches('/').is_empty() {
+        ("`/` can't be managed as a file".to_owned(), None)
+    } else if name.contains('\0') {
+        ("the name holds a NUL character".to_owned(), None)
+    } else if name.ends_with('/') {
+        (
+            format!("the path `{shown}` ends with a slash"),
+            Some("a directory is asked for with `ensure: directory`"),
+        )
+    } else if let Some(part) = name[1..].split('/').find(|part| matches!(*part, "" | "." | "..")) {
+        let what = if part.is_empty() { "`//`".to_owned() } else { format!("the part `{part}`") };
+        (format!("the path `{shown}` holds {what}"), Some("write the shortest path that leads there"))
+    } else {
+        return None;
+    };
+    Some(Mistake { property: None, message, hint })
+}

@@ -1,0 +1,52 @@
+//! What this machine may not show: other owners, on a machine that the test invents.
+
+use std::path::Path;
+
+use ccm_host::{FakeFile, FakeFiles};
+use ccm_model::Outcome;
+
+use crate::build::file;
+use crate::machine::{Runs, failure};
+
+fn machine() -> FakeFiles {
+    let mut files = FakeFiles::default();
+    files.directories.insert("/etc".into());
+    files.names.extend([("app".to_owned(), 100), ("web".to_owned(), 200)]);
+    files
+}
+
+fn runs(files: &FakeFiles) -> Runs<'_> {
+    Runs { files, directory: Path::new("/srv"), state_directory: None, noop: false, diff: false }
+}
+
+#[test]
+fn owner_and_group_are_managed_by_name_and_number() {
+    let files = machine();
+    files.entries.borrow_mut().insert("/etc/f".into(), FakeFile::of("content"));
+    let transaction = runs(&files).apply(file("/etc/f", &[("owner", "app"), ("group", "200")]));
+    assert_eq!(transaction.outcome, Outcome::Changed);
+    assert_eq!(transaction.reason.as_deref(), Some("the owner is root, not app; the group is root, not 200"));
+    let state = transaction.state.expect("a state");
+    assert_eq!((&state["owner"], &state["group"]), (&"app".into(), &"web".into()));
+    let entry = files.entries.borrow()[Path::new("/etc/f")].clone();
+    assert_eq!((entry.uid, entry.gid, entry.content), (100, 200, Some(b"content".to_vec())));
+}
+
+#[test]
+fn an_absent_file_needs_no_owner() {
+    let files = machine();
+    let transaction = runs(&files).apply(file("/etc/f", &[("ensure", "absent"), ("owner", "nosuch user")]));
+    assert_eq!(transaction.outcome, Outcome::Unchanged);
+}
+
+#[test]
+fn a_source_is_looked_for_beside_the_manifest() {
+    let files = machine();
+    files.entries.borrow_mut().insert("/srv/files/f".into(), FakeFile::of("content"));
+    let transaction = runs(&files).apply(file("/etc/f", &[("source", "files/f")]));
+    assert_eq!(transaction.outcome, Outcome::Changed);
+    let entry = files.entries.borrow()[Path::new("/etc/f")].clone();
+    assert_eq!(entry.content, Some(b"content".to_vec()));
+    let transaction = runs(&files).apply(file("/etc/g", &[("source", "/srv/none")]));
+    assert!(failure(&transaction).missing);
+}

@@ -1,0 +1,72 @@
+//! Runs of one resource, on this machine or on one that the test invents.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use ccm_engine::{NoLateValues, Run, Stop};
+use ccm_host::{Cancellation, FakeClock, FakeRunner, Files, Host, SystemFiles};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
+use ccm_resources::types;
+use ccm_testkit::Scratch;
+
+/// How a resource is run.
+pub(crate) struct Runs<'a> {
+    pub files: &'a dyn Files,
+    pub directory: &'a Path,
+    pub state_directory: Option<&'a Path>,
+    pub noop: bool,
+    pub diff: bool,
+}
+
+impl<'a> Runs<'a> {
+    /// On this machine, from a directory of the test's own.
+    pub(crate) fn here(scratch: &'a Scratch) -> Self {
+        Self {
+            files: &SystemFiles,
+            directory: scratch.path(),
+            state_directory: None,
+            noop: false,
+            diff: false,
+        }
+    }
+
+    pub(crate) fn apply(&self, resource: Resource) -> Transaction {
+        let catalog = Catalog { resources: vec![resource], ..Catalog::default() };
+        let clock = FakeClock::default();
+        let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
+        let run = Run {
+            catalog: &catalog,
+            types: &types,
+            host: Host { runner: &FakeRunner::default(), files: self.files, clock: &clock },
+            late: &NoLateValues,
+            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceCell::new() },
+            noop: self.noop,
+            fail_on_error: false,
+            diff: self.diff,
+            directory: self.directory,
+            state_directory: self.state_directory,
+            only: None,
+        };
+        let mut transaction = None;
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(run.apply(&mut |event| {
+            if let Event::ResourceFinished(finished) = event {
+                transaction = Some(*finished);
+            }
+        }));
+        transaction.expect("a transaction")
+    }
+}
+
+/// The failure of a transaction that has one.
+pub(crate) fn failure(transaction: &Transaction) -> &Failure {
+    match &transaction.outcome {
+        Outcome::Failed(failure) => failure,
+        other => panic!("not failed but {other:?}"),
+    }
+}
+
+/// What failed and why, on one line, without the test's directory.
+pub(crate) fn told(transaction: &Transaction, scratch: &Scratch) -> String {
+    failure(transaction).chain.join(": ").replace(&scratch.at(""), "")
+}

@@ -1,0 +1,107 @@
+//! What is found before anything runs.
+
+use crate::build::{file, mistakes};
+
+#[test]
+fn what_is_right_has_no_mistakes() {
+    for (name, properties) in [
+        ("/etc/motd", &[][..]),
+        ("/etc/motd", &[("content", "5.10"), ("mode", "0644"), ("owner", "root"), ("group", "0")]),
+        ("/etc/motd", &[("content", ""), ("mode", "0o644"), ("backup", "true")]),
+        ("/etc/motd", &[("source", "files/motd"), ("mode", "7777")]),
+        ("/srv/a..b/.c", &[("ensure", "directory"), ("mode", "0"), ("backup", "true")]),
+        ("/srv/old", &[("ensure", "absent"), ("force", "true")]),
+        ("/srv/old", &[("ensure", "absent"), ("backup", "true"), ("owner", "4294967294")]),
+        ("/srv/name with blanks", &[("force", "false")]),
+    ] {
+        assert_eq!(mistakes(&file(name, properties)), Vec::<String>::new(), "{name} {properties:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_properties_are_named() {
+    for (properties, expected) in [
+        (
+            &[("content", "a"), ("source", "b")][..],
+            "`content` and `source` are both given | keep one of them",
+        ),
+        (
+            &[("content", "a"), ("ensure", "absent")],
+            "`content` has no meaning with `ensure: absent` | what is absent has no content",
+        ),
+        (
+            &[("source", "a"), ("ensure", "directory")],
+            "`source` has no meaning with `ensure: directory` | a directory has no content of its own",
+        ),
+        (
+            &[("force", "true")],
+            "`force` has a meaning with `ensure: absent` only | it removes a directory with everything in it",
+        ),
+        (
+            &[("force", "true"), ("ensure", "directory")],
+            "`force` has a meaning with `ensure: absent` only | it removes a directory with everything in it",
+        ),
+        (
+            &[("force", "true"), ("backup", "true"), ("ensure", "absent")],
+            "`backup` can't keep what `force` removes | it keeps the content of one file; drop one of them",
+        ),
+        (
+            &[("mode", "u+x")],
+            "`u+x` is not a mode in octal digits | symbolic modes are not supported: write it like `0644`",
+        ),
+        (
+            &[("mode", "rw-r--r--")],
+            "`rw-r--r--` is not a mode in octal digits | symbolic modes are not supported: write it like `0644`",
+        ),
+        (&[("mode", "0888")], "`0888` is not a mode in octal digits | write it like `0644`"),
+        (&[("mode", "0o")], "`0o` is not a mode in octal digits | write it like `0644`"),
+        (&[("mode", "10000")], "`10000` is not a mode: the largest is `7777`"),
+        (&[("mode", "77777777777777777777")], "`77777777777777777777` is not a mode: the largest is `7777`"),
+        (&[("owner", " ")], "the name is empty"),
+        (&[("group", "a:b")], "`a:b` holds a character that no name can"),
+        (&[("owner", "4294967295")], "`4294967295` is too large for a number of a user or group"),
+        (&[("owner", "99999999999")], "`99999999999` is too large for a number of a user or group"),
+        (&[("source", "")], "the path is empty"),
+        (
+            &[("source", "https://example.org/motd")],
+            "a URL as `source` is not supported in this version | name a local file",
+        ),
+        (&[("source", "motd.j2")], "a template as `source` is not supported in this version"),
+        (&[("backup", "yes")], "expected a boolean, found the text `yes` | write `true`: `yes` is text"),
+        (&[("contents", "a")], "unknown property `contents` | did you mean `content`?"),
+    ] {
+        assert_eq!(mistakes(&file("/f", properties)), [expected], "{properties:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_names_are_named() {
+    let shortest = "write the shortest path that leads there";
+    for (name, expected) in [
+        (
+            "etc/motd",
+            "`etc/motd` is not an absolute path | the name of a file resource is its path".to_owned(),
+        ),
+        ("/", "`/` can't be managed as a file".to_owned()),
+        ("//", "`/` can't be managed as a file".to_owned()),
+        (
+            "/etc/",
+            "the path `/etc/` ends with a slash | a directory is asked for with `ensure: directory`"
+                .to_owned(),
+        ),
+        ("/etc//motd", format!("the path `/etc//motd` holds `//` | {shortest}")),
+        ("/etc/./motd", format!("the path `/etc/./motd` holds the part `.` | {shortest}")),
+        ("/etc/../motd", format!("the path `/etc/../motd` holds the part `..` | {shortest}")),
+        ("/etc/..", format!("the path `/etc/..` holds the part `..` | {shortest}")),
+        ("/etc/\0", "the name holds a NUL character".to_owned()),
+    ] {
+        assert_eq!(mistakes(&file(name, &[])), [expected], "{name:?}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_named_at_once() {
+    let resource =
+        file("a", &[("content", "a"), ("source", "b"), ("force", "true"), ("ensure", "directory")]);
+    assert_eq!(mistakes(&resource).len(), 5);
+}

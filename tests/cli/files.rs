@@ -1,0 +1,108 @@
+//! The file resource as a user meets it.
+
+use ccm_testkit::Scratch;
+use insta::assert_snapshot;
+
+use crate::{apply, apply_files, ccm};
+
+/// A directory, a file in it that stands before it, and one that has to go.
+const SITE: &str = "
+        - '[dir]/site/app.conf':
+            content: |
+              listen 80
+              workers 4
+              log info
+            mode: 0640
+        - '[dir]/site': {ensure: directory, mode: '0750'}
+        - '[dir]/old.conf': {ensure: absent}
+";
+
+#[test]
+fn files_are_made_and_stay() {
+    let scratch = Scratch::new();
+    scratch.write("old.conf", "old\n");
+    assert_snapshot!(apply_files(&scratch, SITE, &["--noop"]).shown());
+    assert_eq!(scratch.names(), ["manifest.yaml", "old.conf"]);
+    assert_snapshot!(apply_files(&scratch, SITE, &[]).shown());
+    assert_eq!(scratch.read("site/app.conf").as_deref(), Some("listen 80\nworkers 4\nlog info\n"));
+    assert_snapshot!(apply_files(&scratch, SITE, &[]).shown());
+}
+
+#[test]
+fn a_diff_shows_what_would_change_and_what_does() {
+    let scratch = Scratch::new();
+    scratch.write("site/app.conf", "listen 80\nworkers 2\nlog \x1b[31minfo\n");
+    scratch.write("old.conf", "old\n");
+    let noop = apply_files(&scratch, SITE, &["--noop", "--diff"]);
+    assert_snapshot!(noop.shown());
+    let applied = apply_files(&scratch, SITE, &["--diff"]);
+    assert!(applied.stdout.contains("      -workers 2\n"), "{}", applied.shown());
+    let again = apply_files(&scratch, SITE, &["--diff"]);
+    assert!(!again.stdout.contains("---"), "{}", again.shown());
+}
+
+#[test]
+fn content_that_is_no_text_is_not_shown() {
+    let scratch = Scratch::new();
+    scratch.write("f", [0, 1, 2]);
+    let files = "        - '[dir]/f': {content: text}\n";
+    assert_snapshot!(apply_files(&scratch, files, &["--noop", "--diff"]).shown());
+}
+
+#[test]
+fn failures_say_what_is_wrong_and_what_helps() {
+    let scratch = Scratch::new();
+    scratch.write("full/f", "");
+    let files = "
+        - '[dir]/full': {ensure: absent}
+        - '[dir]/full/f': {ensure: directory}
+        - '[dir]/no/f': {content: x}
+        - '[dir]/a': {owner: nosuchuser}
+        - '[dir]/b': {source: nosuchfile}
+        - '[dir]/c': {content: x, require: ['file#[dir]/a']}
+";
+    assert_snapshot!(apply_files(&scratch, files, &[]).shown());
+    assert_eq!(scratch.names(), ["full", "manifest.yaml"]);
+}
+
+#[test]
+fn mistakes_are_shown_at_their_place() {
+    let scratch = Scratch::new();
+    let files = "
+        - etc/motd: {content: a, source: b}
+        - /etc/motd: {mode: u+x, ensure: directory}
+        - /etc/../motd: {force: true}
+";
+    assert_snapshot!(apply_files(&scratch, files, &[]).shown());
+}
+
+#[test]
+fn a_source_is_beside_the_manifest_wherever_ccm_runs() {
+    let scratch = Scratch::new();
+    scratch.write("files/motd", "hello\n");
+    let target = scratch.at("motd");
+    let manifest = format!("ccm: {{resources: [{{file: {{name: '{target}', source: files/motd}}}}]}}");
+    scratch.write("manifests/site.yaml", &manifest);
+    scratch.write("manifests/files/motd", "beside the manifest\n");
+    let called = ccm(&scratch, &["apply", "manifests/site.yaml"]).run();
+    assert_eq!((called.code, scratch.read("motd").as_deref()), (0, Some("beside the manifest\n")));
+    let called = ccm(&scratch, &["apply", "-"]).input(manifest).run();
+    assert_eq!((called.code, scratch.read("motd").as_deref()), (0, Some("hello\n")));
+}
+
+#[test]
+fn a_change_of_a_file_triggers_who_subscribes() {
+    let scratch = Scratch::new();
+    let path = scratch.at("f");
+    let manifest = |content: &str| {
+        format!(
+            "ccm:\n  resources:\n    - exec: {{name: echo reloaded, refresh_only: true, subscribe: ['file#{path}']}}\n\
+             \x20   - file: {{name: '{path}', content: {content}}}\n"
+        )
+    };
+    for (content, refreshed) in [("one", true), ("one", false), ("two", true)] {
+        let called = apply(&scratch, &manifest(content), &[]);
+        let line = "exec#echo reloaded refreshed";
+        assert_eq!(called.stdout.contains(line), refreshed, "{}", called.shown());
+    }
+}

@@ -76,7 +76,8 @@ fn quit_kills_at_once() {
 fn a_reader_that_stands_still_holds_up_neither_deadlines_nor_signals() {
     let scratch = Scratch::new();
     let manifest = format!(
-        "ccm: {{resources: [{{exec: [{{'yes': {{timeout: 300ms, logoutput: true}}}}, {{touch {}: }}]}}]}}",
+        "ccm: {{resources: [{{exec: [{{yes {}: {{timeout: 300ms, logoutput: true}}}}, {{touch {}: }}]}}]}}",
+        "x".repeat(500),
         scratch.at("went-on")
     );
     scratch.write("manifest.yaml", manifest);

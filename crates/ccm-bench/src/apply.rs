@@ -52,6 +52,7 @@ impl Loaded {
             diff: false,
             directory: Path::new("/"),
             state_directory: None,
+            describe_unchanged: matches!(listener, Listener::EventsAndStore),
             only: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

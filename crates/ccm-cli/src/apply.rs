@@ -13,7 +13,7 @@ use ccm_host::{
 };
 use ccm_model::{Catalog, ResourceIndex, StopCause, closest};
 
-use crate::arguments::Apply;
+use crate::arguments::{Apply, Output};
 use crate::exit::Code;
 use crate::listeners::{self, EventsFile, Listeners};
 use crate::{manifest, messages, state};
@@ -68,6 +68,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         diff: arguments.diff,
         directory: &directory,
         state_directory: state.as_ref().map(Directory::path),
+        describe_unchanged: arguments.output != Output::Text || events_file.is_some(),
         only: only.as_deref(),
     };
     runtime.block_on(async {

@@ -18,6 +18,7 @@ pub(crate) struct Turn<'a> {
     pub late: &'a dyn LateValues,
     pub noop: bool,
     pub triggered: bool,
+    pub describe_unchanged: bool,
     /// Finds, in noop, the resource whose change would come before this turn and might cure a read that fails.
     pub would_change_before: &'a dyn Fn() -> Option<WouldChange>,
 }
@@ -114,7 +115,9 @@ async fn manage(
     let mut managed = turn.resource_type.bind(&resource, context.host)?;
     handled.provider = Some(managed.provider());
     let result = drive(turn, &mut *managed, handled, context).await;
-    handled.described = managed.describe(handled.reason.as_deref().unwrap_or_default());
+    if turn.describe_unchanged || !matches!(result, Ok(Outcome::Unchanged)) {
+        handled.described = managed.describe(handled.reason.as_deref().unwrap_or_default());
+    }
     result
 }
 

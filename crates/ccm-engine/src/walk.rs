@@ -48,6 +48,9 @@ pub struct Run<'a> {
     pub directory: &'a Path,
     /// Where to keep what has to outlive the run; none if there is no such place.
     pub state_directory: Option<&'a Path>,
+    /// Describe the state of unchanged resources as well. It costs about as much as to find them unchanged, so
+    /// it is for those who write it down.
+    pub describe_unchanged: bool,
     /// Apply these and what they depend on, and nothing else.
     pub only: Option<&'a [ResourceIndex]>,
 }
@@ -266,6 +269,7 @@ impl<'a> Walk<'a> {
             late: run.late,
             noop: run.noop,
             triggered: !triggers.is_empty(),
+            describe_unchanged: run.describe_unchanged,
             would_change_before: &before,
         };
         let mut on_line = |stream, line: &str| {

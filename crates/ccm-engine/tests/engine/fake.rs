@@ -289,6 +289,7 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
         diff: false,
         directory: std::path::Path::new("/"),
         state_directory: None,
+        describe_unchanged: true,
     };
     let mut events = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

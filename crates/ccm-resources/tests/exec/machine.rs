@@ -48,6 +48,7 @@ impl Machine {
             diff: false,
             directory: std::path::Path::new("/"),
             state_directory: None,
+            describe_unchanged: true,
         };
         let mut transaction = None;
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

@@ -45,6 +45,7 @@ impl<'a> Runs<'a> {
             diff: self.diff,
             directory: self.directory,
             state_directory: self.state_directory,
+            describe_unchanged: true,
             only: None,
         };
         let mut transaction = None;

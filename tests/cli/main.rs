@@ -19,6 +19,7 @@ mod schema;
 mod seed;
 mod state;
 mod terminal;
+mod units;
 mod usage;
 
 use ccm_testkit::{Called, Ccm, Scratch};

@@ -13,6 +13,7 @@ mod history;
 mod interruption;
 mod json;
 mod lock;
+mod manifests;
 mod mistakes;
 mod record;
 mod schema;

@@ -21,7 +21,7 @@ fn manifest(name: &str, scratch: &Scratch) -> String {
     text = text.replace("- exec:\n", &path);
     let given_away = |line: &&str| ["owner: root", "group: root"].contains(&line.trim());
     // Only root may give files to root.
-    text.lines().filter(|line| is_root() || !given_away(line)).map(|line| format!("{line}\n")).collect()
+    text.lines().filter(|line| is_root() || !given_away(line)).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// A program that stands in for one of the machine's, in the test's directory.

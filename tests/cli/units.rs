@@ -30,7 +30,7 @@ fn verify(scratch: &Scratch) -> Option<(bool, String)> {
     };
     let said = String::from_utf8_lossy(&output.stderr);
     // It reads other units of this machine as well, which are no business of ours.
-    let ours = said.lines().filter(|line| line.contains("ccm-apply@")).map(|line| format!("{line}\n"));
+    let ours = said.lines().filter(|line| line.contains("ccm-apply@")).flat_map(|line| [line, "\n"]);
     Some((output.status.success(), ours.collect()))
 }
 

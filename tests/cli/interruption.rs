@@ -73,6 +73,26 @@ fn quit_kills_at_once() {
 }
 
 #[test]
+fn a_reader_that_stands_still_holds_up_neither_deadlines_nor_signals() {
+    let scratch = Scratch::new();
+    let manifest = format!(
+        "ccm: {{resources: [{{exec: [{{yes {}: {{timeout: 300ms, logoutput: true}}}}, {{touch {}: }}]}}]}}",
+        "x".repeat(500),
+        scratch.at("went-on")
+    );
+    scratch.write("manifest.yaml", manifest);
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let running = ccm(&scratch, &["apply", "manifest.yaml"]).stdout(writer).start();
+    wait_until("the run goes on", || scratch.has("went-on"));
+    running.signal("INT");
+    let called = running.finish();
+    drop(reader);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(called.stderr.starts_with("error: can't write the report\n  caused by: "), "{}", called.shown());
+    assert!(called.stderr.contains(" bytes of it were not read\n"), "{}", called.shown());
+}
+
+#[test]
 fn an_ignored_hangup_stays_ignored() {
     let scratch = Scratch::new();
     scratch.write(

@@ -5,9 +5,10 @@ use std::io::sink;
 use std::path::Path;
 
 use ccm_engine::{NoLateValues, ResourceType, Run, Stop};
-use ccm_host::{Cancellation, Host, SystemClock, SystemFiles, SystemRunner};
+use ccm_host::state::Directory;
+use ccm_host::{Cancellation, Clock as _, Host, SystemClock, SystemFiles, SystemRunner};
 use ccm_model::{Catalog, SourceId, TypeSpec};
-use ccm_report::{TextReport, Verbosity};
+use ccm_report::{Encoder, Ids, JsonLines, RunStore, TextReport, Verbosity};
 use ccm_resources::types;
 
 /// Who hears of a run.
@@ -17,6 +18,8 @@ pub(crate) enum Listener {
     None,
     /// The text report, into nothing.
     Text,
+    /// The JSON of every event into nothing, and the record of the run into a directory.
+    EventsAndStore,
 }
 
 /// A manifest, loaded.
@@ -57,6 +60,23 @@ impl Loaded {
             Listener::Text => {
                 let mut report = TextReport::new(sink(), Verbosity::Normal);
                 runtime.block_on(run.apply(&mut |event| report.accept(&event)))
+            }
+            Listener::EventsAndStore => {
+                let scratch = tempfile::tempdir().expect("a directory");
+                let state =
+                    Directory::open_private(&scratch.path().join("state")).expect("a state directory");
+                let mut encoder = Encoder::new(Ids::new(1), clock.now(), "/bench.yaml".to_owned(), "0");
+                let mut store = RunStore::begin(&state, encoder.identity(), 50);
+                let mut lines = JsonLines::new(sink());
+                runtime.block_on(run.apply(&mut |event| {
+                    let stored = store.wants(&event);
+                    if let Some(line) = encoder.encode(&event) {
+                        lines.accept(&line);
+                        if stored {
+                            store.accept(&line);
+                        }
+                    }
+                }))
             }
         };
         assert_eq!(summary.counts.failed, 0, "nothing fails in a benchmark");

@@ -3,9 +3,11 @@
 
 use std::ffi::c_short;
 use std::fs::File;
-use std::io::{PipeReader, PipeWriter, Read as _, pipe};
+use std::io::{PipeReader, PipeWriter, Read as _, Write as _, pipe};
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::ptr::null_mut;
 
 /// Starts /bin/true with a new session and two pipes, reads both to their ends, and waits; so many times.
@@ -53,6 +55,31 @@ pub(crate) fn spawn_true(count: u32) {
         // SAFETY: the pointer leads to the status.
         let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
         assert_eq!((waited, status), (pid, 0), "/bin/true failed");
+    }
+}
+
+/// Opens, stats, reads and compares files.
+pub(crate) fn compare(directory: &Path, wanted: &[String]) {
+    for (number, wanted) in wanted.iter().enumerate() {
+        let mut file = File::open(directory.join(number.to_string())).expect("a file");
+        let metadata = file.metadata().expect("its metadata");
+        assert_eq!(metadata.permissions().mode() & 0o7777, 0o644, "another mode");
+        let mut content = Vec::with_capacity(wanted.len());
+        file.read_to_end(&mut content).expect("its content");
+        assert_eq!(content, wanted.as_bytes(), "another content");
+    }
+}
+
+/// Writes files as safely as ccm: beside the target, synced, renamed, the directory synced.
+pub(crate) fn create(directory: &Path, wanted: &[String]) {
+    let folder = File::open(directory).expect("the directory");
+    for (number, wanted) in wanted.iter().enumerate() {
+        let (beside, target) = (directory.join(format!(".{number}.new")), directory.join(number.to_string()));
+        let mut file = File::create_new(&beside).expect("a new file");
+        file.write_all(wanted.as_bytes()).expect("to write");
+        file.sync_all().expect("to sync");
+        std::fs::rename(&beside, &target).expect("to rename");
+        folder.sync_all().expect("to sync the directory");
     }
 }
 

@@ -9,9 +9,11 @@ pub(crate) fn ccm() -> Option<PathBuf> {
     ccm.exists().then_some(ccm)
 }
 
-pub(crate) fn run(ccm: &Path, args: &[&str], manifest: &Path) {
-    let status =
-        Command::new(ccm).args(args).arg(manifest).stdin(Stdio::null()).stdout(Stdio::null()).status();
+/// Applies a manifest, with the record of the run in the scratch directory.
+pub(crate) fn run(ccm: &Path, scratch: &Path, manifest: &Path) {
+    let mut command = Command::new(ccm);
+    command.args(["apply", "-q", "--state-dir"]).arg(scratch.join("state")).arg(manifest);
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
     assert!(status.is_ok_and(|status| status.success()), "ccm failed");
 }
 

@@ -17,10 +17,10 @@ mod binary;
 mod manifests;
 mod measure;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use apply::{Listener, Loaded};
-use measure::{per, print, ratio, time, times};
+use measure::{median, per, print, ratio, time, times};
 
 fn main() {
     println!("{:<44} {:>12} {:>12} {:>8}", "", "ccm", "bare", "ratio");
@@ -29,9 +29,56 @@ fn main() {
     memory(scratch.path());
     start_up(scratch.path());
     load();
+    files_steady(scratch.path());
+    files_create(scratch.path());
     exec_run();
     exec_steady();
     shapes();
+}
+
+/// Files in a fresh directory, with what they hold.
+fn files_in(scratch: &Path, name: &str, count: u32) -> (PathBuf, Vec<String>) {
+    let directory = scratch.join(name);
+    std::fs::create_dir(&directory).expect("a directory");
+    (directory, (0..count).map(manifests::content).collect())
+}
+
+/// Files that are as they should be, against a program that opens, stats, reads and compares them.
+fn files_steady(scratch: &Path) {
+    for count in [1, 100, 1_000, 10_000] {
+        let (directory, wanted) = files_in(scratch, &format!("steady-{count}"), count);
+        bare::create(&directory, &wanted);
+        let loaded = Loaded::new(&manifests::files(&directory.display().to_string(), count));
+        let rounds = if count < 1_000 { 101 } else { 15 };
+        let (ours, theirs) =
+            times(rounds, || loaded.apply(Listener::None), || bare::compare(&directory, &wanted));
+        ratio(&format!("files-steady: {count} of 1 KiB"), ours, theirs);
+        if count >= 1_000 {
+            let text = time(rounds, || loaded.apply(Listener::Text));
+            per("  more for the text report, each", text.saturating_sub(ours), count);
+            let events = time(rounds, || loaded.apply(Listener::EventsAndStore));
+            per("  more for events and store, each", events.saturating_sub(ours), count);
+        }
+    }
+}
+
+/// Files from nothing, against the bare calls that are as safe.
+fn files_create(scratch: &Path) {
+    const COUNT: u32 = 1_000;
+    let mut rounds = 0;
+    let mut fresh = |kind: &str| {
+        rounds += 1;
+        files_in(scratch, &format!("{kind}-{rounds}"), COUNT)
+    };
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        let (directory, _) = fresh("create");
+        let loaded = Loaded::new(&manifests::files(&directory.display().to_string(), COUNT));
+        ours.push(time(1, || loaded.apply(Listener::None)));
+        let (directory, wanted) = fresh("bare");
+        theirs.push(time(1, || bare::create(&directory, &wanted)));
+    }
+    ratio("files-create: 1000 of 1 KiB", median(&mut ours), median(&mut theirs));
 }
 
 /// One satisfied resource, from the start of the process to its end.
@@ -41,9 +88,11 @@ fn start_up(scratch: &Path) {
         return;
     };
     let manifest = scratch.join("one.yaml");
-    std::fs::write(&manifest, manifests::satisfied(1)).expect("a manifest");
-    let (ours, theirs) = times(30, || binary::run(&ccm, &["apply", "-q"], &manifest), binary::run_true);
-    ratio("start-up: one satisfied exec, against /bin/true", ours, theirs);
+    let (directory, wanted) = files_in(scratch, "one", 1);
+    bare::create(&directory, &wanted);
+    std::fs::write(&manifest, manifests::files(&directory.display().to_string(), 1)).expect("a manifest");
+    let (ours, theirs) = times(30, || binary::run(&ccm, scratch, &manifest), binary::run_true);
+    ratio("start-up: one satisfied file, against /bin/true", ours, theirs);
 }
 
 /// From text to catalog.
@@ -54,6 +103,9 @@ fn load() {
         let took = time(7, || drop(Loaded::new(&text)));
         per(&format!("load: {count} small execs, each"), took, count);
         each.push(took.as_secs_f64() / f64::from(count));
+        let text = manifests::files("/srv", count);
+        let took = time(7, || drop(Loaded::new(&text)));
+        per(&format!("load: {count} files of 1 KiB, each"), took, count);
     }
     print("load: cost of one at 10000 against at 1000", each[1] / each[0]);
 }
@@ -104,10 +156,13 @@ fn shapes() {
 fn memory(scratch: &Path) {
     let Some(ccm) = binary::ccm() else { return };
     for count in [1, 10_000] {
+        let (directory, wanted) = files_in(scratch, &format!("memory-{count}"), count);
+        bare::create(&directory, &wanted);
         let manifest = scratch.join("many.yaml");
-        std::fs::write(&manifest, manifests::satisfied(count)).expect("a manifest");
-        binary::run(&ccm, &["apply", "-q"], &manifest);
+        std::fs::write(&manifest, manifests::files(&directory.display().to_string(), count))
+            .expect("a manifest");
+        binary::run(&ccm, scratch, &manifest);
         let mebibytes = bare::peak_memory_of_children() / 1024;
-        println!("{:<44} {mebibytes:>8} MiB", format!("memory: {count} satisfied execs"));
+        println!("{:<44} {mebibytes:>8} MiB", format!("memory: {count} files of 1 KiB"));
     }
 }

@@ -11,6 +11,31 @@ fn with(lines: impl Iterator<Item = String>) -> String {
     text
 }
 
+/// What each file holds: 1 KiB.
+pub(crate) fn content(number: u32) -> String {
+    let mut content = String::new();
+    for line in 0..16 {
+        // 63 characters and a line end.
+        let _ = writeln!(content, "{:<63}", format!("file {number} line {line}: key = value"));
+    }
+    content
+}
+
+/// Files of 1 KiB in a directory.
+pub(crate) fn files(directory: &str, count: u32) -> String {
+    let mut text = "ccm:\n  resources:\n    - file:\n".to_owned();
+    for number in 0..count {
+        let _ = writeln!(
+            text,
+            "        - {directory}/{number}:\n            mode: \"0644\"\n            content: |"
+        );
+        for line in content(number).lines() {
+            let _ = writeln!(text, "              {line}");
+        }
+    }
+    text
+}
+
 /// Execs whose `creates` is there.
 pub(crate) fn satisfied(count: u32) -> String {
     with((0..count).map(|number| {

@@ -24,7 +24,8 @@ fn once(work: &mut impl FnMut()) -> Duration {
     began.elapsed()
 }
 
-fn median(taken: &mut [Duration]) -> Duration {
+/// The middle one.
+pub(crate) fn median(taken: &mut [Duration]) -> Duration {
     taken.sort_unstable();
     taken[taken.len() / 2]
 }

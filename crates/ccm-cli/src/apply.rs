@@ -8,7 +8,9 @@ use std::time::Duration;
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::signals::Signals;
 use ccm_host::state::{Directory, LockHolder};
-use ccm_host::{CancellationSource, Clock as _, Host, Level, SystemClock, SystemFiles, SystemRunner};
+use ccm_host::{
+    Cancellation, CancellationSource, Clock as _, Host, Level, Outlet, SystemClock, SystemFiles, SystemRunner,
+};
 use ccm_model::{Catalog, ResourceIndex, StopCause, closest};
 
 use crate::arguments::Apply;
@@ -85,12 +87,17 @@ pub(crate) fn run(arguments: &Apply) -> Code {
             }
             None => None,
         };
-        let listeners = Listeners::new(arguments, name, state.as_ref(), events_file, &clock);
+        let (output, screen) = match Outlet::open() {
+            Ok(outlets) => outlets,
+            Err(error) => return cannot_start(&error),
+        };
+        let outlets = (output.clone(), screen);
+        let listeners = Listeners::new(arguments, name, state.as_ref(), events_file, &clock, outlets);
         let listeners = RefCell::new(listeners);
+        let mut watch = pin!(watch(signals, arguments.timeout, &source, &cause));
         let summary = {
             let mut on_event = |event| listeners.borrow_mut().accept(&event);
             let mut apply = pin!(run.apply(&mut on_event));
-            let mut watch = pin!(watch(signals, arguments.timeout, &source, &cause));
             let mut progress = pin!(listeners::show_progress(&listeners));
             // The end of the run comes first: a signal that arrives with it finds nothing to end.
             tokio::select! {
@@ -101,8 +108,29 @@ pub(crate) fn run(arguments: &Apply) -> Code {
             }
         };
         let code = Code::of(&summary, arguments.detailed_exitcodes);
-        listeners.into_inner().finish(&summary, code)
+        let ended = listeners.into_inner().end_report();
+        tokio::select! {
+            biased;
+            () = output.emptied() => {}
+            () = given_up(&cancellation) => {}
+            never = &mut watch => match never {},
+        }
+        ended.finish(output.result(), &summary, code)
     })
+}
+
+/// Waits until a reader who stands still need not be waited for any more, because the run is to end.
+async fn given_up(cancellation: &Cancellation) {
+    const AFTER_STOP: Duration = Duration::from_secs(2);
+    // One who reads is given the time to do so.
+    const AFTER_KILL: Duration = Duration::from_millis(500);
+    cancellation.reached(Level::Stop).await;
+    tokio::select! {
+        () = cancellation.reached(Level::Kill) => {
+            ccm_host::after(Some(AFTER_KILL)).await;
+        }
+        _ = ccm_host::after(Some(AFTER_STOP)) => {}
+    }
 }
 
 /// Finds what `--only` names.

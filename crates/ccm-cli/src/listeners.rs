@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::io::{BufWriter, ErrorKind, Stdout, stdout};
+use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use anstream::AutoStream;
 use ccm_host::state::{AppendFile, Directory};
-use ccm_host::{Clock, Terminal, after, random, variable};
+use ccm_host::{Clock, Outlet, Terminal, after, random, variable};
 use ccm_model::{Event, RunSummary};
 use ccm_report::{
     Encoder, Ids, JsonDocument, JsonLines, Progress, ReportError, RunStore, StoredSummary, TextReport,
@@ -55,9 +55,9 @@ impl EventsFile {
 
 /// What goes to standard output.
 enum Report {
-    Text(TextReport<BufWriter<AutoStream<Stdout>>>),
-    Lines(JsonLines<Stdout>),
-    Document(JsonDocument<Stdout>),
+    Text(TextReport<AutoStream<Box<dyn Write>>>),
+    Lines(JsonLines<Outlet>),
+    Document(JsonDocument<Outlet>),
 }
 
 /// Everybody who listens to a run.
@@ -69,6 +69,7 @@ pub(crate) struct Listeners<'a> {
     events_file: Option<(PathBuf, JsonLines<AppendFile>)>,
     store: Option<RunStore>,
     terminal: Option<Terminal>,
+    screen: Outlet,
     progress: Progress,
 }
 
@@ -80,16 +81,18 @@ impl<'a> Listeners<'a> {
         state: Option<&Directory>,
         events_file: Option<EventsFile>,
         clock: &'a dyn Clock,
+        (output, screen): (Outlet, Outlet),
     ) -> Self {
         let began = clock.now();
         let encoder = Encoder::new(Ids::new(random()), began, manifest, env!("CARGO_PKG_VERSION"));
         let report = match arguments.output {
             Output::Text => {
-                let out = BufWriter::new(AutoStream::auto(stdout()));
+                let out: Box<dyn Write> = Box::new(output);
+                let out = AutoStream::new(out, AutoStream::choice(&stdout()));
                 Report::Text(TextReport::new(out, verbosity(arguments)))
             }
-            Output::Jsonl => Report::Lines(JsonLines::new(stdout())),
-            Output::Json => Report::Document(JsonDocument::new(stdout())),
+            Output::Jsonl => Report::Lines(JsonLines::new(output)),
+            Output::Json => Report::Document(JsonDocument::new(output)),
         };
         Self {
             clock,
@@ -99,16 +102,17 @@ impl<'a> Listeners<'a> {
             report,
             events_file: events_file.map(|events| (events.path, JsonLines::new(events.file))),
             terminal: if arguments.quiet { None } else { Terminal::on_standard_error() },
+            screen,
             progress: Progress::default(),
         }
     }
 
     /// Tells them all of an event.
     pub(crate) fn accept(&mut self, event: &Event) {
-        if let Some(terminal) = self.terminal
+        if self.terminal.is_some()
             && let Some(erase) = self.progress.accept(event, self.clock.monotonic())
         {
-            terminal.write(erase);
+            self.show(erase);
         }
         if let Event::SessionStarted(session) = event {
             self.began = session.at;
@@ -135,15 +139,51 @@ impl<'a> Listeners<'a> {
         }
     }
 
-    /// Lets them finish, says what could not be written, and returns how ccm ends for all that.
-    pub(crate) fn finish(self, summary: &RunSummary, code: Code) -> Code {
+    /// Hands the rest of the report on.
+    pub(crate) fn end_report(self) -> Ended {
         let report = match self.report {
             Report::Text(report) => report.finish(),
             Report::Lines(lines) => lines.finish().map(|_| ()),
             Report::Document(document) => document.finish(),
         };
+        Ended {
+            report,
+            began: self.began,
+            encoder: self.encoder,
+            events_file: self.events_file,
+            store: self.store,
+        }
+    }
+
+    fn tick(&mut self) {
+        if let Some(terminal) = self.terminal
+            && let Some(text) = self.progress.tick(self.clock.monotonic(), terminal.width())
+        {
+            self.show(&text);
+        }
+    }
+
+    /// Writes to the terminal; if that fails, nobody is looking.
+    fn show(&mut self, text: &str) {
+        let _ = self.screen.write_all(text.as_bytes());
+    }
+}
+
+/// Everybody whose report is on its way.
+pub(crate) struct Ended {
+    report: Result<(), ReportError>,
+    began: SystemTime,
+    encoder: Encoder,
+    events_file: Option<(PathBuf, JsonLines<AppendFile>)>,
+    store: Option<RunStore>,
+}
+
+impl Ended {
+    /// Lets the others finish, says what could not be written, and returns how ccm ends for all that.
+    /// `output` is what became of the report on its way.
+    pub(crate) fn finish(self, output: io::Result<()>, summary: &RunSummary, code: Code) -> Code {
         let mut code = code;
-        match report {
+        match self.report.and(output.map_err(ReportError::Write)) {
             // Whoever reads standard output may go away when they have seen enough.
             Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => {
@@ -179,14 +219,6 @@ impl<'a> Listeners<'a> {
             }
         }
         code
-    }
-
-    fn tick(&mut self) {
-        if let Some(terminal) = self.terminal
-            && let Some(text) = self.progress.tick(self.clock.monotonic(), terminal.width())
-        {
-            terminal.write(&text);
-        }
     }
 }
 

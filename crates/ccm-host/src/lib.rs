@@ -13,6 +13,7 @@
 mod clock;
 mod command;
 mod files;
+mod outlet;
 mod process;
 mod raw;
 pub mod signals;
@@ -28,6 +29,7 @@ pub use files::{
     Attributes, FakeFile, FakeFiles, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile,
     PathState, ReadContent, Step, SystemFiles, read_at_most, sha256,
 };
+pub use outlet::Outlet;
 pub use process::{PrepareError, prepare_process};
 pub use surroundings::{Terminal, absolute, random, variable};
 

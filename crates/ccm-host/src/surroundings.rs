@@ -1,7 +1,7 @@
 //! What surrounds the process: variables, the current directory, chance, a terminal.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -45,11 +45,5 @@ impl Terminal {
         const USUAL: usize = 80;
         let columns = tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
         if columns == 0 { USUAL } else { columns }
-    }
-
-    /// Writes to it; if that fails, nobody is looking.
-    pub fn write(self, text: &str) {
-        let mut stderr = io::stderr().lock();
-        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     }
 }

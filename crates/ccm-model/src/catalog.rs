@@ -38,17 +38,17 @@ pub struct Dependency {
     pub span: Span,
 }
 
-/// The properties of a resource that belong to its type, over the defaults of its list.
+/// The properties of a resource that belong to its type, over the defaults of its list. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties {
-    own: Map,
+    own: Arc<Map>,
     defaults: Option<Arc<Map>>,
 }
 
 impl Properties {
     /// Lays what an entry sets itself over the defaults of its list.
     pub fn new(own: Map, defaults: Option<Arc<Map>>) -> Self {
-        Self { own, defaults }
+        Self { own: Arc::new(own), defaults }
     }
 
     /// The entry of that name; null means not given, so it lets the default show.
@@ -82,9 +82,10 @@ impl Properties {
     /// Replaces the value of that name for this resource alone.
     pub fn replace(&mut self, entry: Entry) {
         let same = |own: &&mut Entry| own.key.text == entry.key.text;
-        match self.own.entries_mut().iter_mut().find(same) {
+        let own = Arc::make_mut(&mut self.own);
+        match own.entries_mut().iter_mut().find(same) {
             Some(own) => *own = entry,
-            None => self.own.push(entry),
+            None => own.push(entry),
         }
     }
 }

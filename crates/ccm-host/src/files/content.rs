@@ -1,6 +1,6 @@
 //! Reading content, a piece at a time: its sha256, and as much of it as is asked for.
 
-use std::fmt::Write as _;
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
@@ -10,6 +10,11 @@ use sha2::{Digest as _, Sha256};
 use super::ReadContent;
 
 const PIECE: usize = 128 * 1024;
+
+thread_local! {
+    /// To read into. To make and clear one for each file would cost more than to read a small file.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// Reads to the end. Each piece goes through `each` as well.
 pub(super) fn read(
@@ -21,7 +26,8 @@ pub(super) fn read(
     let mut hash = Sha256::new();
     let mut size = 0;
     let mut content = Some(Vec::new());
-    let mut piece = vec![0; PIECE];
+    let mut piece = BUFFER.take();
+    piece.resize(PIECE, 0);
     loop {
         let length = match from.read(&mut piece) {
             Ok(0) => break,
@@ -39,6 +45,7 @@ pub(super) fn read(
         }
         each(piece)?;
     }
+    BUFFER.set(piece);
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })
 }
 
@@ -48,9 +55,6 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
-        // A `String` takes everything.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digit = |number: u8| char::from_digit(u32::from(number), 16).unwrap_or('?');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -1,6 +1,9 @@
 //! Names of users and groups.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
+use std::thread::LocalKey;
 
 use nix::errno::Errno;
 use nix::unistd::{Gid, Group, Uid, User};
@@ -34,11 +37,35 @@ fn in_digits(name: &str) -> Option<u32> {
 }
 
 pub(super) fn user_name(uid: u32) -> String {
-    let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
-    user.map_or_else(|| uid.to_string(), |user| user.name)
+    let name = || User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name);
+    remembered(&USERS, uid, name).unwrap_or_else(|| uid.to_string())
 }
 
 pub(super) fn group_name(gid: u32) -> String {
-    let group = Group::from_gid(Gid::from_raw(gid)).ok().flatten();
-    group.map_or_else(|| gid.to_string(), |group| group.name)
+    let name = || Group::from_gid(Gid::from_raw(gid)).ok().flatten().map(|group| group.name);
+    remembered(&GROUPS, gid, name).unwrap_or_else(|| gid.to_string())
+}
+
+type Names = RefCell<HashMap<u32, String>>;
+
+thread_local! {
+    static USERS: Names = RefCell::default();
+    static GROUPS: Names = RefCell::default();
+}
+
+/// Asks for a name once: it is only shown, and to ask for each file would cost more than to read the file. What
+/// has no name yet is asked for again, because an earlier resource may have made it.
+fn remembered(
+    names: &'static LocalKey<Names>,
+    number: u32,
+    ask: impl FnOnce() -> Option<String>,
+) -> Option<String> {
+    names.with_borrow_mut(|names| {
+        if let Some(name) = names.get(&number) {
+            return Some(name.clone());
+        }
+        let name = ask()?;
+        names.insert(number, name.clone());
+        Some(name)
+    })
 }

@@ -13,12 +13,14 @@ mod history;
 mod interruption;
 mod json;
 mod lock;
+mod manifests;
 mod mistakes;
 mod record;
 mod schema;
 mod seed;
 mod state;
 mod terminal;
+mod units;
 mod usage;
 
 use ccm_testkit::{Called, Ccm, Scratch};

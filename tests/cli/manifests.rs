@@ -1,0 +1,176 @@
+//! The manifests for real jobs do them, in a directory of the test's own and with stand-ins for what they call.
+
+use std::process::Command;
+
+use ccm_testkit::{Called, Scratch, is_root, repository};
+
+use crate::{apply, ccm};
+
+const MANIFESTS: [&str; 2] = ["sshd-hardening", "nightly-dump"];
+
+/// A manifest with its paths moved below the test's directory, where commands are looked for first.
+fn manifest(name: &str, scratch: &Scratch) -> String {
+    let path = repository(&format!("manifests/{name}.yaml"));
+    let mut text = std::fs::read_to_string(path).expect("the manifest");
+    for place in ["/etc/", "/run/", "/var/backups/", "/usr/local/sbin/"] {
+        let moved = scratch.at(&place[1..]);
+        std::fs::create_dir_all(&moved).expect("a place");
+        text = text.replace(place, &moved);
+    }
+    let path = format!("- exec:\n        - defaults: {{path: \"{}:/usr/bin:/bin\"}}\n", scratch.at("bin"));
+    text = text.replace("- exec:\n", &path);
+    let given_away = |line: &&str| ["owner: root", "group: root"].contains(&line.trim());
+    // Only root may give files to root.
+    text.lines().filter(|line| is_root() || !given_away(line)).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// A program that stands in for one of the machine's, in the test's directory.
+fn stand_in(scratch: &Scratch, name: &str, script: &str) {
+    scratch.write_program(&format!("bin/{name}"), &format!("#!/bin/sh\ncd {}\n{script}", scratch.at("")));
+}
+
+fn assert_converges(scratch: &Scratch, text: &str) {
+    let called = apply(scratch, text, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+}
+
+fn assert_all_stable(called: &Called, count: usize) {
+    let summary = format!("{count} stable");
+    let summarized =
+        called.stdout.lines().any(|line| line.starts_with("Summary:") && line.ends_with(&summary));
+    assert!(called.code == 0 && summarized, "{}", called.shown());
+}
+
+#[test]
+fn every_manifest_is_described_and_valid() {
+    let readme = std::fs::read_to_string(repository("manifests/README.md")).expect("the list");
+    let folder = std::fs::read_dir(repository("manifests")).expect("the manifests");
+    let names = folder.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
+    let names: Vec<String> = names.filter_map(|name| name.strip_suffix(".yaml").map(str::to_owned)).collect();
+    assert_eq!(names.len(), MANIFESTS.len());
+    let scratch = Scratch::new();
+    for name in names {
+        assert!(MANIFESTS.contains(&&*name), "{name} is not tested");
+        assert!(readme.contains(&format!("]({name}.yaml)")), "{name} is not described");
+        let path = repository(&format!("manifests/{name}.yaml"));
+        let called = ccm(&scratch, &["validate", &path.to_string_lossy()]).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+    }
+}
+
+/// An sshd that knows every setting but `Nonsense`, and a systemd.
+fn prepare_sshd(scratch: &Scratch) -> String {
+    let sshd = "\
+        if [ \"$2\" = -f ]; then files=$3; else files=etc/ssh/sshd_config.d/*; fi\n\
+        if grep -H Nonsense $files; then echo 'bad configuration option' >&2; exit 255; fi\n";
+    stand_in(scratch, "sshd", sshd);
+    stand_in(scratch, "systemctl", "echo \"$@\" >> called\n");
+    let text = manifest("sshd-hardening", scratch);
+    std::fs::create_dir(scratch.at("etc/ssh")).expect("a directory");
+    std::fs::create_dir(scratch.at("etc/ssh/sshd_config.d")).expect("a directory");
+    text
+}
+
+const DROP_IN: &str = "etc/ssh/sshd_config.d/10-ccm-hardening.conf";
+const RELOAD: &str = "try-reload-or-restart ssh.service\n";
+
+#[test]
+fn sshd_is_reloaded_once_after_a_change() {
+    let scratch = Scratch::new();
+    let text = prepare_sshd(&scratch);
+    let noop = apply(&scratch, &text, &["--noop"]);
+    assert_eq!((noop.code, scratch.has(DROP_IN)), (0, false), "{}", noop.shown());
+    assert_converges(&scratch, &text);
+    assert!(scratch.read(DROP_IN).is_some_and(|content| content.contains("\nMaxAuthTries 3\n")));
+    assert_all_stable(&apply(&scratch, &text, &[]), 6);
+    assert_all_stable(&apply(&scratch, &text, &["--noop", "-v"]), 6);
+    assert_eq!(scratch.read("called").as_deref(), Some(RELOAD));
+}
+
+#[test]
+fn a_setting_that_sshd_does_not_know_never_reaches_it() {
+    let scratch = Scratch::new();
+    let text = prepare_sshd(&scratch);
+    let wrong = text.replace("MaxAuthTries 3", "Nonsense 3");
+    for _ in 0..2 {
+        let called = apply(&scratch, &wrong, &[]);
+        assert_eq!(called.code, 4, "{}", called.shown());
+        assert!(called.stdout.contains("bad configuration option"), "{}", called.shown());
+        assert!(!scratch.has(DROP_IN) && !scratch.has("called"));
+    }
+}
+
+#[test]
+fn a_configuration_that_is_wrong_elsewhere_is_not_reloaded_until_it_is_mended() {
+    let scratch = Scratch::new();
+    let text = prepare_sshd(&scratch);
+    scratch.write("etc/ssh/sshd_config.d/99-other.conf", "Nonsense 1\n");
+    for _ in 0..2 {
+        let called = apply(&scratch, &text, &[]);
+        assert_eq!((called.code, scratch.has("called")), (4, false), "{}", called.shown());
+    }
+    scratch.write("etc/ssh/sshd_config.d/99-other.conf", "");
+    for _ in 0..2 {
+        assert_converges(&scratch, &text);
+        assert_eq!(scratch.read("called").as_deref(), Some(RELOAD));
+    }
+}
+
+/// A systemd that knows which timers it was told of, and a database to dump.
+fn prepare_dump(scratch: &Scratch) -> String {
+    let systemctl = "case $1 in\n\
+        show) echo NeedDaemonReload=no ;;\n\
+        is-enabled | is-active) [ -e enabled ] ;;\n\
+        *) echo \"$@\" >> called; [ \"$1\" != enable ] || touch enabled ;;\n\
+        esac\n";
+    stand_in(scratch, "systemctl", systemctl);
+    stand_in(scratch, "pg_dumpall", "cat database\n");
+    std::fs::create_dir_all(scratch.at("etc/systemd/system")).expect("a directory");
+    manifest("nightly-dump", scratch)
+        .replace("runuser -u postgres -- pg_dumpall", &scratch.at("bin/pg_dumpall"))
+}
+
+#[test]
+fn the_timer_is_set_up_once_and_again_after_a_change() {
+    let scratch = Scratch::new();
+    let text = prepare_dump(&scratch);
+    assert_converges(&scratch, &text);
+    assert_all_stable(&apply(&scratch, &text, &[]), 8);
+    let first = "daemon-reload\nenable --now nightly-dump.timer\nrestart nightly-dump.timer\n";
+    assert_eq!(scratch.read("called").as_deref(), Some(first));
+    let later = text.replace("02:30", "03:30");
+    assert_converges(&scratch, &later);
+    let both = format!("{first}daemon-reload\nrestart nightly-dump.timer\n");
+    assert_eq!(scratch.read("called"), Some(both));
+}
+
+#[test]
+fn dumps_are_complete_and_only_the_last_are_kept() {
+    let scratch = Scratch::new();
+    let text = prepare_dump(&scratch);
+    assert_converges(&scratch, &text);
+    let dump = || Command::new(scratch.at("usr/local/sbin/nightly-dump")).output().expect("the script");
+    let kept = || {
+        let entries = std::fs::read_dir(scratch.at("var/backups/nightly-dump")).expect("the dumps");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+            .collect();
+        names.sort();
+        names
+    };
+    let old: Vec<String> = (1..=8).map(|day| format!("2020-01-0{day}T023000Z.sql.gz")).collect();
+    for name in &old {
+        scratch.write(&format!("var/backups/nightly-dump/{name}"), "");
+    }
+    // There is no database yet.
+    assert!(!dump().status.success());
+    assert_eq!(kept(), old);
+    scratch.write("database", "all of it\n");
+    let output = dump();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let names = kept();
+    assert_eq!((names.len(), &names[..6]), (7, &old[2..]));
+    let newest = scratch.at(&format!("var/backups/nightly-dump/{}", names[6]));
+    let output = Command::new("gzip").args(["-dc", &newest]).output().expect("gzip");
+    assert_eq!(output.stdout, b"all of it\n");
+}

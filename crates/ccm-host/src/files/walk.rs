@@ -103,6 +103,9 @@ impl Place {
 
     /// Checks that every link on the way is root's, ours, or of the owner of what is here.
     fn check_links(&self) -> Result<(), FileError> {
+        if self.links.is_empty() {
+            return Ok(());
+        }
         let ours = geteuid().as_raw();
         let trusted = [0, ours, self.entry.as_ref().map_or(ours, |entry| entry.stat.st_uid)];
         match self.links.iter().find(|link| !trusted.contains(&link.owner)) {

@@ -1,11 +1,8 @@
-//! Time and memory grow with the manifest, and no faster.
+//! Large manifests, and many mistakes in them. How long they take is measured by the benchmark.
 
 use std::fmt::Write as _;
 
-use ccm_manifest::load;
-use ccm_model::SourceId;
-
-use crate::fake::{TYPES, loaded};
+use crate::fake::loaded;
 
 /// A manifest of small resources that depend on one another, ten to a list.
 fn small_resources(count: usize) -> String {
@@ -44,33 +41,4 @@ fn ten_thousand_mistakes_are_reported() {
     assert_eq!(count(&|index| format!("name-{index}")), 10_002);
     let around = |index: usize| format!("name-{index}: {{require: [task#name-{}]}}", (index + 1) % 10_000);
     assert_eq!(count(&around), 2);
-}
-
-/// Run with `--release -- --ignored --nocapture`.
-#[test]
-#[ignore = "measures"]
-#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "measures and tells")]
-#[expect(clippy::cast_precision_loss, reason = "small numbers")]
-fn time_per_resource() {
-    let best_of_five = |work: &dyn Fn()| {
-        let time = || {
-            let start = std::time::Instant::now();
-            work();
-            start.elapsed().as_secs_f64() * 1e6
-        };
-        (0..5).map(|_| time()).fold(f64::INFINITY, f64::min)
-    };
-    for count in [1_000, 10_000, 40_000] {
-        let text = small_resources(count);
-        let yaml = best_of_five(&|| {
-            ccm_yaml::parse(SourceId(0), &text, &ccm_yaml::Limits::default()).expect("YAML");
-        });
-        let whole = best_of_five(&|| assert!(load(SourceId(0), &text, &TYPES).catalog.is_some()));
-        let each = |microseconds: f64| microseconds / count as f64;
-        println!(
-            "{count} resources: yaml {:.2} µs each, the rest {:.2} µs each",
-            each(yaml),
-            each(whole - yaml)
-        );
-    }
 }

@@ -22,15 +22,15 @@ use schemars::{Schema, SchemaGenerator};
 use crate::mistakes::{COMMON, as_failure};
 use command::{Exec, Interpreter, Mistake};
 use decide::ExecKind;
-use posix::Posix;
+use posix::POSIX;
 use properties::ExecProperties;
-use shell::Shell;
+use shell::SHELL;
 
 /// The type `exec`.
 #[derive(Debug)]
 pub(crate) struct ExecType;
 
-static PROVIDERS: [&'static dyn Provider<ExecKind>; 2] = [&Posix, &Shell];
+static PROVIDERS: [&'static dyn Provider<ExecKind>; 2] = [&POSIX, &SHELL];
 
 impl TypeSpec for ExecType {
     fn name(&self) -> &'static str {

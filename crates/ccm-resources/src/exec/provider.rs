@@ -1,11 +1,11 @@
 //! What both providers do alike: reading, running, and putting an end into words.
 
-use ccm_engine::{Context, Reading};
-use ccm_host::{Exit, Finished, Host, Process, StartError};
+use ccm_engine::{Context, Provider, Reading, Suitability};
+use ccm_host::{Exit, Finished, Host, Local, Process, StartError};
 use ccm_model::{Failure, display_duration};
 
 use super::command::{Exec, Interpreter};
-use super::decide::{Ended, guards_matter};
+use super::decide::{Ended, ExecKind, guards_matter};
 use super::guards;
 use super::output::tails;
 use super::state::ExecState;
@@ -14,8 +14,47 @@ use super::values::LogOutput;
 /// How much of each stream the runner hands on line by line.
 const SHOWN_LIVE: u64 = 1 << 20;
 
+/// A provider that runs commands on this host. What is run was settled when the exec was built, so that they
+/// differ only in what they are called and in what they need.
+pub(crate) struct OnThisHost {
+    pub name: &'static str,
+    pub suitability: fn(Host<'_>) -> Suitability,
+}
+
+impl Provider<ExecKind> for OnThisHost {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        (self.suitability)(host)
+    }
+
+    fn status<'a>(
+        &'a self,
+        exec: &'a Exec,
+        reading: Reading<'a, Ended>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<ExecState, Failure>> {
+        Box::pin(status(exec, reading, context))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        exec: &'a Exec,
+        _: &'a ExecState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Ended, Failure>> {
+        Box::pin(execute(exec, context))
+    }
+
+    fn foresee(&self, exec: &Exec, host: Host<'_>) -> Vec<String> {
+        foresee(exec, host)
+    }
+}
+
 /// Reads `creates`, and the guards where they have a say.
-pub(crate) async fn status(
+async fn status(
     exec: &Exec,
     reading: Reading<'_, Ended>,
     context: &mut Context<'_>,
@@ -54,7 +93,7 @@ pub(crate) async fn status(
 }
 
 /// Runs the command to its end.
-pub(crate) async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
+async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
     let mut command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec))?;
     command.stdin.clone_from(&exec.stdin);
     let (runner, cancellation) = (context.host.runner, context.cancellation);
@@ -178,7 +217,7 @@ fn not_found_name(line: &str) -> Option<&str> {
 }
 
 /// Names what would keep the command from starting now.
-pub(crate) fn foresee(exec: &Exec, host: Host<'_>) -> Vec<String> {
+fn foresee(exec: &Exec, host: Host<'_>) -> Vec<String> {
     match exec.command(&exec.line, host) {
         Ok(_) => Vec::new(),
         Err(error) => vec![format!("as things are now it would fail: {error}")],

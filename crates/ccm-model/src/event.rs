@@ -2,13 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
-
 use crate::{Outcome, Properties, ResourceId, RunSummary};
 
 /// Something that happened. It says nothing about how it should be shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "event")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A run began.
     SessionStarted(SessionStarted),
@@ -23,7 +20,7 @@ pub enum Event {
 }
 
 /// The beginning of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SessionStarted {
     /// When.
     pub at: SystemTime,
@@ -36,15 +33,14 @@ pub struct SessionStarted {
 }
 
 /// The beginning of a resource's turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceStarted {
     /// The resource.
     pub id: ResourceId,
 }
 
 /// One of the two streams of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// Standard output.
     Stdout,
@@ -63,7 +59,7 @@ impl Stream {
 }
 
 /// A line that a running command printed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputLine {
     /// The resource that runs the command.
     pub id: ResourceId,
@@ -74,7 +70,7 @@ pub struct OutputLine {
 }
 
 /// The last lines of a stream, quoted in a failure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamTail {
     /// The stream.
     pub stream: Stream,
@@ -85,7 +81,7 @@ pub struct StreamTail {
 }
 
 /// What became of a resource, and how.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Transaction {
     /// The resource.
     pub id: ResourceId,
@@ -102,10 +98,8 @@ pub struct Transaction {
     /// The state at the end, if it was read.
     pub final_ensure: Option<String>,
     /// What became of it.
-    #[serde(flatten)]
     pub outcome: Outcome,
     /// What belongs to the type, as it was written. It may hold secrets, so whoever shows it chooses what.
-    #[serde(skip)]
     pub properties: Properties,
     /// Why, in words: the rule that applied.
     pub reason: Option<String>,

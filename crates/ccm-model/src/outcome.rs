@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::{ResourceId, StreamTail};
 
 /// What became of a resource; each has exactly one at the end of a run, however the run ends.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "outcome")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It was in the desired state, or had nothing to do.
     Unchanged,
@@ -36,8 +33,7 @@ pub enum Outcome {
 }
 
 /// Why a resource was not looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "cause")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkipCause {
     /// Something it depends on, directly or not, failed.
     Unmet {
@@ -54,8 +50,7 @@ pub enum SkipCause {
 }
 
 /// What ended a run before its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "by")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopCause {
     /// `fail_on_error`, and this resource failed.
     Failed {
@@ -77,7 +72,7 @@ pub enum StopCause {
 }
 
 /// Why a resource failed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failure {
     /// The error, then what caused it: one layer each, lower case, no full stop.
     pub chain: Vec<String>,

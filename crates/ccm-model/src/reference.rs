@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
-
 /// Type and name of a resource, unique in a catalog.
 ///
 /// Cheap to clone. Orders by type, then name, which matters to nobody but keeps output stable.
@@ -50,12 +48,6 @@ impl ResourceId {
 impl fmt::Display for ResourceId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}#{}", self.type_name, self.name)
-    }
-}
-
-impl Serialize for ResourceId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

@@ -48,7 +48,7 @@ impl Counts {
 }
 
 /// What a run amounted to; exit codes are computed from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
     /// Whether nothing was changed on purpose.
     pub noop: bool,

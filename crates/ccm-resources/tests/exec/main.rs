@@ -1,7 +1,14 @@
 //! The exec type on a machine that the test invents.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 
+#[path = "../build/mod.rs"]
 mod build;
 mod machine;
 mod mistakes;
 mod running;
+
+use ccm_model::Resource;
+
+fn exec(name: &str, properties: &[(&str, &str)]) -> Resource {
+    build::resource("exec", name, properties)
+}

@@ -1,6 +1,7 @@
 //! What is found before anything runs.
 
-use crate::build::{exec, mistakes};
+use crate::build::mistakes;
+use crate::exec;
 
 #[test]
 fn what_is_right_has_no_mistakes() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ccm_host::{Exit, FakeRunner, Finished, Process};
 use ccm_model::{Outcome, Stream};
 
-use crate::build::exec;
+use crate::exec;
 use crate::machine::{Machine, failure, printed};
 
 #[test]

@@ -6,7 +6,7 @@ use ccm_host::sha256;
 use ccm_model::{Outcome, Transaction};
 use ccm_testkit::Scratch;
 
-use crate::build::file;
+use crate::file;
 use crate::machine::Runs;
 
 fn mode(scratch: &Scratch, name: &str) -> u32 {

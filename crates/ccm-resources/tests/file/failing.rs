@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use ccm_testkit::Scratch;
 
-use crate::build::file;
+use crate::file;
 use crate::machine::{Runs, failure, told};
 
 /// What is told, the same in noop and in a run, and that nothing was changed.

@@ -5,7 +5,7 @@ use std::path::Path;
 use ccm_host::{FakeFile, FakeFiles};
 use ccm_model::Outcome;
 
-use crate::build::file;
+use crate::file;
 use crate::machine::{Runs, failure};
 
 fn machine() -> FakeFiles {

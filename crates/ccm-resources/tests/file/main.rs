@@ -3,8 +3,15 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod applying;
+#[path = "../build/mod.rs"]
 mod build;
 mod failing;
 mod invented;
 mod machine;
 mod mistakes;
+
+use ccm_model::Resource;
+
+fn file(name: &str, properties: &[(&str, &str)]) -> Resource {
+    build::resource("file", name, properties)
+}

@@ -1,6 +1,7 @@
 //! What is found before anything runs.
 
-use crate::build::{file, mistakes};
+use crate::build::mistakes;
+use crate::file;
 
 #[test]
 fn what_is_right_has_no_mistakes() {

@@ -1,4 +1,4 @@
-//! Resources from a few words.
+//! Resources of any type from a few words.
 
 use ccm_model::{
     Checked, Diagnostic, Entry, Key, Map, Node, Properties, Resource, ResourceId, Scalar, ScalarStyle,
@@ -7,7 +7,7 @@ use ccm_model::{
 use ccm_resources::types;
 
 /// A plain scalar; `[a|b]` is a list and `{a=1|b=2}` a map of them.
-pub(crate) fn node(text: &str) -> Node {
+fn node(text: &str) -> Node {
     let inside = |open, close| text.strip_prefix(open).and_then(|text: &str| text.strip_suffix(close));
     let value = if let Some(list) = inside('[', ']') {
         Value::List(list.split('|').filter(|part| !part.is_empty()).map(node).collect())
@@ -19,7 +19,9 @@ pub(crate) fn node(text: &str) -> Node {
                 .collect(),
         ))
     } else {
-        Value::Scalar(Scalar { text: text.into(), style: ScalarStyle::Plain })
+        // An empty text without quotes would be null.
+        let style = if text.is_empty() { ScalarStyle::Quoted } else { ScalarStyle::Plain };
+        Value::Scalar(Scalar { text: text.into(), style })
     };
     Node { value, span: Span::default() }
 }
@@ -28,16 +30,21 @@ fn entry(key: &str, value: &str) -> Entry {
     Entry { key: Key { text: key.into(), span: Span::new(SourceId(0), 1, 2) }, value: node(value) }
 }
 
-/// An exec of that name; `provider` is taken out of the properties as the loader does.
-pub(crate) fn exec(name: &str, properties: &[(&str, &str)]) -> Resource {
-    let provider = properties.iter().find(|(key, _)| *key == "provider");
-    let own = properties.iter().filter(|(key, _)| *key != "provider").map(|(key, value)| entry(key, value));
+/// A resource of that type and name; `ensure` and `provider` are taken out of the properties as the loader does.
+pub(crate) fn resource(type_name: &str, name: &str, properties: &[(&str, &str)]) -> Resource {
+    const COMMON: [&str; 2] = ["ensure", "provider"];
+    let common = |name| {
+        let found = properties.iter().find(|(key, _)| *key == name);
+        found.map(|(_, value)| Spanned { value: (*value).to_owned(), span: Span::default() })
+    };
+    let own =
+        properties.iter().filter(|(key, _)| !COMMON.contains(key)).map(|(key, value)| entry(key, value));
     Resource {
-        id: ResourceId::new("exec", name),
+        id: ResourceId::new(type_name, name),
         span: Span::default(),
         alias: None,
-        ensure: None,
-        provider: provider.map(|(_, value)| Spanned { value: (*value).to_owned(), span: Span::default() }),
+        ensure: common("ensure"),
+        provider: common("provider"),
         require: Vec::new(),
         subscribe: Vec::new(),
         properties: Properties::new(Map::new(own.collect()), None),
@@ -51,7 +58,7 @@ pub(crate) fn mistakes(resource: &Resource) -> Vec<String> {
         None => diagnostic.message,
     };
     let checked = Checked { resource, source_text: "" };
-    let exec = types().into_iter().find(|found| found.name() == "exec").expect("the type exec");
-    let spec: &dyn TypeSpec = exec;
+    let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
+    let spec: &dyn TypeSpec = found.expect("a type of that name");
     spec.check(&checked).into_iter().map(shown).collect()
 }

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 converged (in noop: looked), 1 nothing was run, 4 something failed or was not
-recorded, 64 bad usage, 129/130/143 ended by HUP/INT/TERM. With --detailed-exitcodes also 2
+recorded, 64 bad usage, 129/130/131/143 ended by HUP/INT/QUIT/TERM. With --detailed-exitcodes also 2
 (changes) and 6 (changes and failures).
 
 Try it first:  ccm apply --noop manifest.yaml";

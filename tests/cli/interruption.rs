@@ -83,13 +83,24 @@ fn a_reader_that_stands_still_holds_up_neither_deadlines_nor_signals() {
     scratch.write("manifest.yaml", manifest);
     let (reader, writer) = std::io::pipe().expect("a pipe");
     let running = ccm(&scratch, &["apply", "manifest.yaml"]).stdout(writer).start();
-    wait_until("the run goes on", || scratch.has("went-on"));
+    // A signal before the last command's end would interrupt the run itself.
+    wait_until("the run goes on to its end", || {
+        events_so_far(&scratch).contains(&format!("touch {}", scratch.at("went-on")))
+    });
+    assert!(scratch.has("went-on"));
     running.signal("INT");
     let called = running.finish();
     drop(reader);
     assert_eq!(called.code, 4, "{}", called.shown());
     assert!(called.stderr.starts_with("error: can't write the report\n  caused by: "), "{}", called.shown());
     assert!(called.stderr.contains(" bytes of it were not read\n"), "{}", called.shown());
+}
+
+/// What the record of the only run says so far.
+fn events_so_far(scratch: &Scratch) -> String {
+    let runs = std::fs::read_dir(scratch.state().join("runs")).into_iter().flatten().flatten();
+    let files = runs.map(|run| run.path().join("events.jsonl"));
+    files.filter_map(|file| std::fs::read_to_string(file).ok()).collect()
 }
 
 #[test]

@@ -1,0 +1,5 @@
+//! The expression language and path lookup.
+
+mod value;
+
+pub use value::{Map, Value};

@@ -106,3 +106,24 @@ fn a_change_of_a_file_triggers_who_subscribes() {
         assert_eq!(called.stdout.contains(line), refreshed, "{}", called.shown());
     }
 }
+
+#[test]
+fn old_content_is_kept_where_it_is_asked_for() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new();
+    scratch.write("f", "one\n");
+    let files = "        - '[dir]/f': {content: \"two\\n\", backup: true}\n";
+    let noop = apply_files(&scratch, files, &["--noop"]);
+    assert!(!noop.stdout.contains("kept in"), "{}", noop.shown());
+    let called = apply_files(&scratch, files, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let kept =
+        called.stdout.lines().find_map(|line| line.trim_start().strip_prefix("the old content is kept in "));
+    let kept = kept.and_then(|kept| kept.strip_prefix("[state]/backups/")).expect("the report says where");
+    let kept = scratch.state().join("backups").join(kept);
+    assert_eq!(std::fs::read_to_string(&kept).expect("the backup"), "one\n");
+    assert_eq!(std::fs::metadata(&kept).expect("the backup").permissions().mode() & 0o7777, 0o600);
+    assert_eq!(scratch.read("f").as_deref(), Some("two\n"));
+    let again = apply_files(&scratch, files, &[]);
+    assert!(!again.stdout.contains("kept in"), "{}", again.shown());
+}

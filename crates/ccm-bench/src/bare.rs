@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 use std::ptr::null_mut;
 
 /// Starts /bin/true with a new session and two pipes, reads both to their ends, and waits; so many times.
@@ -90,13 +91,21 @@ pub(crate) fn stat(count: u32) {
     }
 }
 
-/// The most memory that any child had so far, in KiB.
-pub(crate) fn peak_memory_of_children() -> i64 {
+/// The most memory that a program uses until it ends, in KiB. It has to succeed.
+pub(crate) fn peak_memory(mut program: Command) -> i64 {
+    #[expect(
+        clippy::zombie_processes,
+        reason = "it is waited for below, in the one way that tells its memory"
+    )]
+    let child = program.spawn().expect("the program");
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the call fills the structure, of which zeroes are a value too.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
-        usage.assume_init()
+    let mut status = 0;
+    let pid = libc::pid_t::try_from(child.id()).expect("a process id");
+    // SAFETY: both pointers lead to values that live on, and of a structure of numbers zeroes are a value too.
+    let (waited, usage) = unsafe {
+        let waited = libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr());
+        (waited, usage.assume_init())
     };
+    assert_eq!((waited, status), (pid, 0), "the program failed");
     usage.ru_maxrss
 }

@@ -9,12 +9,18 @@ pub(crate) fn ccm() -> Option<PathBuf> {
     ccm.exists().then_some(ccm)
 }
 
-/// Applies a manifest, with the record of the run in the scratch directory.
+/// Applies a manifest.
 pub(crate) fn run(ccm: &Path, scratch: &Path, manifest: &Path) {
+    let status = apply(ccm, scratch, manifest).status();
+    assert!(status.is_ok_and(|status| status.success()), "ccm failed");
+}
+
+/// What applies a manifest, with the record of the run in the scratch directory.
+pub(crate) fn apply(ccm: &Path, scratch: &Path, manifest: &Path) -> Command {
     let mut command = Command::new(ccm);
     command.args(["apply", "-q", "--state-dir"]).arg(scratch.join("state")).arg(manifest);
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
-    assert!(status.is_ok_and(|status| status.success()), "ccm failed");
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command
 }
 
 pub(crate) fn run_true() {

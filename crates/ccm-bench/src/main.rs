@@ -161,8 +161,7 @@ fn memory(scratch: &Path) {
         let manifest = scratch.join("many.yaml");
         std::fs::write(&manifest, manifests::files(&directory.display().to_string(), count))
             .expect("a manifest");
-        binary::run(&ccm, scratch, &manifest);
-        let mebibytes = bare::peak_memory_of_children() / 1024;
+        let mebibytes = bare::peak_memory(binary::apply(&ccm, scratch, &manifest)) / 1024;
         println!("{:<44} {mebibytes:>8} MiB", format!("memory: {count} files of 1 KiB"));
     }
 }

@@ -148,12 +148,19 @@ pub struct Context<'a> {
     pub(crate) on_line: &'a mut dyn FnMut(Stream, &str),
     /// What was said to deserve attention.
     pub(crate) warnings: Vec<String>,
+    /// What was said to be of use later.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Context<'_> {
     /// Says what deserves attention although it is no failure.
     pub fn warn(&mut self, warning: impl Into<String>) {
         self.warnings.push(warning.into());
+    }
+
+    /// Says what was done that somebody may look for.
+    pub fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
     }
 
     /// Hands on a line that a running command printed.

@@ -37,6 +37,7 @@ pub(crate) struct Handled {
     pub reason: Option<String>,
     pub described: Option<Described>,
     pub warnings: Vec<String>,
+    pub notes: Vec<String>,
     pub diff: Option<String>,
 }
 
@@ -59,6 +60,7 @@ pub(crate) async fn handle(turn: &Turn<'_>, context: &mut Context<'_>) -> (Outco
         }
     };
     handled.warnings.append(&mut context.warnings);
+    handled.notes.append(&mut context.notes);
     (outcome, handled)
 }
 

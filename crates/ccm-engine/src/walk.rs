@@ -202,6 +202,7 @@ impl<'a> Walk<'a> {
             reason: handled.reason,
             triggered_by: triggers.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             warnings: handled.warnings,
+            notes: handled.notes,
             state,
             diff,
         }
@@ -284,6 +285,7 @@ impl<'a> Walk<'a> {
             diff: run.diff,
             on_line: &mut on_line,
             warnings: Vec::new(),
+            notes: Vec::new(),
         };
         let (outcome, handled) = handle(&turn, &mut context).await;
         (outcome, handled, triggers)

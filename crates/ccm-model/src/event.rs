@@ -107,6 +107,8 @@ pub struct Transaction {
     pub triggered_by: Vec<ResourceId>,
     /// What deserves attention although it is no failure.
     pub warnings: Vec<String>,
+    /// What else was done that somebody may look for, such as where a backup is.
+    pub notes: Vec<String>,
     /// The state that was read last, in the type's own shape.
     pub state: Option<serde_json::Value>,
     /// How content changed, or in noop would, as a unified diff; only if the run was asked for it.

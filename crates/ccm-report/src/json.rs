@@ -126,6 +126,8 @@ impl Encoder {
             outcome: outcome_name(outcome),
             reason: words.reason,
             triggered_by: transaction.triggered_by.iter().map(ToString::to_string).collect(),
+            warnings: &transaction.warnings,
+            notes: &transaction.notes,
             diff: transaction.diff.as_deref(),
         };
         let quiet = matches!(outcome, Outcome::Unchanged | Outcome::Skipped { .. });
@@ -201,6 +203,8 @@ struct TransactionLine<'a> {
     outcome: &'static str,
     reason: Option<String>,
     triggered_by: Vec<String>,
+    warnings: &'a [String],
+    notes: &'a [String],
     diff: Option<&'a str>,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn back_up(path: &Path, state: &Path, at: SystemTime) -> Result<PathB
     let unread = |error: std::io::Error| FileError::step(path, Step::Read, error);
     let file = open_regular(&place, entry)?;
     let descriptor = file.try_clone().map_err(unread)?;
-    let sha256 = content::read(descriptor, 0, |_| Ok(())).map_err(unread)?.sha256;
+    let sha256 = content::read(descriptor, None, 0, |_| Ok(())).map_err(unread)?.sha256;
     seek(&file, SeekFrom::Start(0)).map_err(|error| unread(error.into()))?;
     let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let kept = directory.join(format!("{}.{}.{seconds}", slug(path), &sha256[..12]));

@@ -16,9 +16,11 @@ thread_local! {
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Reads to the end. Each piece goes through `each` as well.
+/// Reads to the end, which is known without another look where what was read is `expected` bytes long. Each
+/// piece goes through `each` as well.
 pub(super) fn read(
     from: OwnedFd,
+    expected: Option<u64>,
     keep_up_to: u64,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<ReadContent> {
@@ -44,6 +46,9 @@ pub(super) fn read(
             content.extend_from_slice(piece);
         }
         each(piece)?;
+        if length < PIECE && expected == Some(size) {
+            break;
+        }
     }
     BUFFER.set(piece);
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })

@@ -37,5 +37,5 @@ fn finish(place: &Place, attributes: Attributes) -> Result<(), FileError> {
     // A directory whose group goes on to what is in it hands that on to the directories made there.
     let inherited = entry.mode() & SET_GROUP_ID;
     let mode = Some(attributes.mode.unwrap_or(MODE | inherited));
-    give(entry.descriptor.as_fd(), path, Attributes { mode, ..attributes })
+    give(place.hold(&entry)?.as_fd(), path, Attributes { mode, ..attributes })
 }

@@ -46,7 +46,7 @@ fn state(place: &Place, entry: &Entry, look: Look) -> Result<FileState, FileErro
         content: None,
     };
     match (entry.kind(), entry.what()) {
-        (FileType::Directory, _) => state.kind = FileKind::Directory { empty: is_empty(&entry.descriptor) },
+        (FileType::Directory, _) => state.kind = FileKind::Directory { empty: is_empty(&place.hold(entry)?) },
         (_, Some(what)) => state.kind = FileKind::Special(what),
         (_, None) => match look.hash {
             Hash::Never => {}
@@ -71,7 +71,8 @@ fn remember(state: &mut FileState, read: ReadContent) {
 
 fn read_regular(place: &Place, entry: &Entry, keep_up_to: u64) -> Result<ReadContent, FileError> {
     let descriptor = open_regular(place, entry)?;
-    content::read(descriptor, keep_up_to, |_| Ok(()))
+    let expected = u64::try_from(entry.stat.st_size).unwrap_or_default();
+    content::read(descriptor, Some(expected), keep_up_to, |_| Ok(()))
         .map_err(|error| FileError::step(&place.path, Step::Read, error))
 }
 
@@ -80,7 +81,7 @@ pub(super) fn open_regular(place: &Place, entry: &Entry) -> Result<OwnedFd, File
     let descriptor = openat(&place.parent, &place.name, READ, Mode::empty());
     let descriptor = descriptor.map_err(FileError::at(&place.path, Step::Read))?;
     let stat = fstat(&descriptor).map_err(FileError::at(&place.path, Step::Read))?;
-    if (stat.st_dev, stat.st_ino) != (entry.stat.st_dev, entry.stat.st_ino) {
+    if !entry.is(&stat) {
         return Err(FileError::Changed(place.path.clone()));
     }
     Ok(descriptor)
@@ -91,9 +92,9 @@ pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
     let descriptor = open(path, READ.difference(OFlags::NOFOLLOW), Mode::empty());
     let descriptor = descriptor.map_err(FileError::at(path, Step::Read))?;
     let stat = fstat(&descriptor).map_err(FileError::at(path, Step::Read))?;
-    match (Entry { descriptor, stat }) {
-        entry if entry.what().is_none() => Ok(entry.descriptor),
-        entry => Err(FileError::InTheWay { path: path.to_owned(), what: entry.what().unwrap_or_default() }),
+    match (Entry { stat }).what() {
+        None => Ok(descriptor),
+        Some(what) => Err(FileError::InTheWay { path: path.to_owned(), what }),
     }
 }
 

@@ -35,7 +35,7 @@ impl Files for SystemFiles {
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
-        content::read(look::open_source(path)?, keep_up_to, |_| Ok(()))
+        content::read(look::open_source(path)?, None, keep_up_to, |_| Ok(()))
             .map_err(|error| FileError::step(path, Step::Read, error))
     }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags, fstat, open,
-    openat, openat2, readlinkat, statx,
+    openat, openat2, readlinkat, statat, statx,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -35,10 +35,8 @@ pub(super) struct Place {
 }
 
 /// Something that exists.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Names it, and can't be read.
-    pub descriptor: OwnedFd,
     /// Its state.
     pub stat: Stat,
 }
@@ -50,6 +48,11 @@ struct Link {
 }
 
 impl Entry {
+    /// Tells whether it is the same thing, whatever became of its state.
+    pub(super) fn is(&self, stat: &Stat) -> bool {
+        (self.stat.st_dev, self.stat.st_ino) == (stat.st_dev, stat.st_ino)
+    }
+
     pub(super) fn kind(&self) -> FileType {
         FileType::from_raw_mode(self.stat.st_mode)
     }
@@ -120,10 +123,17 @@ impl Place {
 
     /// What is here now, in the same directory whatever became of the way to it.
     pub(super) fn entry_now(&self) -> Result<Entry, FileError> {
-        let descriptor = openat(&self.parent, &self.name, NAME_ONLY, Mode::empty());
-        let descriptor = descriptor.map_err(FileError::at(&self.path, Step::Look))?;
-        let stat = fstat(&descriptor).map_err(FileError::at(&self.path, Step::Look))?;
-        Ok(Entry { descriptor, stat })
+        let stat = statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        let stat = stat.map_err(FileError::at(&self.path, Step::Look))?;
+        Ok(Entry { stat })
+    }
+
+    /// Gets hold of what was found here, and of nothing that took its place. Good for naming it only, not for
+    /// reading.
+    pub(super) fn hold(&self, entry: &Entry) -> Result<OwnedFd, FileError> {
+        // The root has no name and is its own parent.
+        let name = if self.name.is_empty() { OsStr::new(".") } else { &self.name };
+        hold(&self.parent, name, entry, &self.path)
     }
 
     /// Opens the directory it is in so that it can be synced.
@@ -142,7 +152,7 @@ impl Place {
     pub(super) fn refuse_mount_point(&self) -> Result<(), FileError> {
         let Some(entry) = &self.entry else { return Ok(()) };
         let parent = fstat(&self.parent).map_err(FileError::at(&self.path, Step::Look))?;
-        match is_mount_point(&entry.descriptor, &entry.stat, &parent) {
+        match is_mount_point(self.hold(entry)?, &entry.stat, &parent) {
             Ok(false) => Ok(()),
             Ok(true) => Err(FileError::MountPoint(self.path.clone())),
             Err(error) => Err(FileError::step(&self.path, Step::Look, error)),
@@ -177,11 +187,8 @@ fn walk(path: &Path, behind_link: bool) -> Result<Place, FileError> {
     };
     while let Some(name) = ahead.pop() {
         let is_last = ahead.is_empty();
-        let entry = match openat(&at, &name, NAME_ONLY, Mode::empty()) {
-            Ok(descriptor) => {
-                let stat = fstat(&descriptor).map_err(refused)?;
-                Some(Entry { descriptor, stat })
-            }
+        let entry = match statat(&at, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Some(Entry { stat }),
             Err(Errno::NOENT) => None,
             Err(error) => return Err(refused(error)),
         };
@@ -191,7 +198,7 @@ fn walk(path: &Path, behind_link: bool) -> Result<Place, FileError> {
                     return Err(refused(Errno::LOOP));
                 }
                 links.push(Link { path: behind.join(&name), owner: entry.stat.st_uid });
-                let target = readlinkat(&entry.descriptor, "", Vec::new()).map_err(refused)?;
+                let target = readlinkat(hold(&at, &name, &entry, path)?, "", Vec::new()).map_err(refused)?;
                 let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
                 if target.is_absolute() {
                     at = root()?;
@@ -201,7 +208,7 @@ fn walk(path: &Path, behind_link: bool) -> Result<Place, FileError> {
             }
             entry if is_last => return Ok(Place { path: path.to_owned(), parent: at, name, entry, links }),
             Some(entry) if entry.kind() == FileType::Directory => {
-                at = entry.descriptor;
+                at = hold(&at, &name, &entry, path)?;
                 behind.push(name);
             }
             Some(_) => {
@@ -215,9 +222,15 @@ fn walk(path: &Path, behind_link: bool) -> Result<Place, FileError> {
     }
     // The path is `/`, or the last link led there.
     let stat = fstat(&at).map_err(refused)?;
-    let descriptor = at.try_clone().map_err(|error| FileError::step(path, Step::Look, error))?;
-    let entry = Entry { descriptor, stat };
-    Ok(Place { path: path.to_owned(), parent: at, name: OsString::new(), entry: Some(entry), links })
+    Ok(Place { path: path.to_owned(), parent: at, name: OsString::new(), entry: Some(Entry { stat }), links })
+}
+
+/// Opens what was found at a name, and nothing that took its place.
+fn hold(parent: &OwnedFd, name: &OsStr, entry: &Entry, path: &Path) -> Result<OwnedFd, FileError> {
+    let held = openat(parent, name, NAME_ONLY, Mode::empty());
+    let held = held.map_err(FileError::at(path, Step::Look))?;
+    let stat = fstat(&held).map_err(FileError::at(path, Step::Look))?;
+    if entry.is(&stat) { Ok(held) } else { Err(FileError::Changed(path.to_owned())) }
 }
 
 /// The directory of a path in one step, if there are no links on the way. Whatever keeps the kernel from it,

@@ -158,8 +158,9 @@ impl<'p> Beside<'p> {
             }
             Filling::File(open, source) => {
                 let mut write_error = false;
-                let read =
-                    content::read(open, 0, |piece| file.write_all(piece).inspect_err(|_| write_error = true));
+                let read = content::read(open, None, 0, |piece| {
+                    file.write_all(piece).inspect_err(|_| write_error = true)
+                });
                 match read {
                     Ok(read) => Ok(read.sha256),
                     Err(error) if write_error => Err(unwritten(error)),
@@ -211,7 +212,7 @@ pub(super) fn set_attributes(path: &Path, attributes: Attributes) -> Result<(), 
     if entry.is_link() {
         return Err(FileError::IsLink(path.to_owned()));
     }
-    give(entry.descriptor.as_fd(), path, attributes)
+    give(place.hold(entry)?.as_fd(), path, attributes)
 }
 
 /// Gives something its attributes through a descriptor that only names it.

@@ -20,6 +20,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         reason: None,
         triggered_by: Vec::new(),
         warnings: Vec::new(),
+        notes: Vec::new(),
         state: None,
     }
 }

@@ -23,6 +23,7 @@ fn changed(name: &str) -> Event {
         reason: None,
         triggered_by: Vec::new(),
         warnings: Vec::new(),
+        notes: Vec::new(),
         state: None,
     }))
 }

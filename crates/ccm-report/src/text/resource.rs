@@ -139,6 +139,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
         below(out, "reason: ", reason)?;
     }
     transaction.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;
+    transaction.notes.iter().try_for_each(|note| below(out, "", note))?;
     if let Outcome::Failed(failure) = outcome {
         aftermath(out, failure)?;
     }

@@ -156,16 +156,18 @@ fn write(file: &File, attributes: Attributes, context: &Context<'_>) -> Result<O
     written.map(Some).map_err(|error| failure(&error))
 }
 
-fn back_up(file: &File, context: &Context<'_>) -> Result<(), Failure> {
+fn back_up(file: &File, context: &mut Context<'_>) -> Result<(), Failure> {
     let Some(directory) = context.state_directory.filter(|_| file.backup) else { return Ok(()) };
     let host = context.host;
     let kept = host.files.back_up(&file.path, directory, host.clock.now());
-    kept.map(drop).map_err(|error| {
+    let kept = kept.map_err(|error| {
         let mut failure = failure(&error).because_of("the old content could not be kept");
         // Only the copy may be half done, which changes nothing that is managed.
         failure.changed = false;
         failure
-    })
+    })?;
+    context.note(format!("the old content is kept in {}", kept.display()));
+    Ok(())
 }
 
 /// Puts a source that can't be read into words.

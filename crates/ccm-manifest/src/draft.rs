@@ -85,6 +85,7 @@ pub(crate) fn draft(
         require: Vec::new(),
         subscribe: Vec::new(),
         properties,
+        ..Resource::default()
     };
     Draft {
         type_index,

@@ -58,6 +58,7 @@ pub(crate) fn load_tree(source: SourceId, text: &str, root: Option<Node>, types:
         post_message: settings.post_message.map(|message| message.0),
         fail_on_error: settings.fail_on_error.unwrap_or(false),
         resources,
+        children: Vec::new(),
     };
     cycles::find(&catalog, &mut diagnostics);
     if catalog.resources.is_empty() && !diagnostics.iter().any(is_error) {

@@ -22,7 +22,9 @@ mod text;
 mod timestamp;
 mod words;
 
-pub use catalog::{Catalog, Dependency, Properties, Resource, ResourceIndex, Spanned};
+pub use catalog::{
+    Catalog, Child, ChildIndex, Control, Dependency, Properties, Resource, ResourceIndex, Spanned,
+};
 pub use decode::{decode, decode_known, decode_partly};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use duration::{DurationError, display_duration, parse_duration};

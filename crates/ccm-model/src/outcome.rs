@@ -40,6 +40,11 @@ pub enum SkipCause {
         /// The resources that failed, not those between.
         culprits: Vec<ResourceId>,
     },
+    /// Its `control` is off, or that of a manifest around it.
+    NotManaged {
+        /// Why, in words.
+        reason: String,
+    },
     /// It is neither named by `--only` nor needed by what is.
     NotSelected,
     /// The run ended before its turn.

@@ -39,6 +39,9 @@ impl<'a> Words<'a> {
                 words.unmet = culprits.iter().map(ToString::to_string).collect();
                 words.reason.get_or_insert_with(|| format!("{} failed", words.unmet.join(", ")));
             }
+            Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => {
+                words.reason.get_or_insert_with(|| format!("not managed: {reason}"));
+            }
             Outcome::Skipped { cause: SkipCause::NotSelected } => {
                 words.reason.get_or_insert_with(|| "not selected".to_owned());
             }

@@ -26,7 +26,9 @@ impl Level {
             | Outcome::Refreshed
             | Outcome::WouldChange { .. }
             | Outcome::WouldRefresh { .. }
-            | Outcome::Skipped { cause: SkipCause::NotSelected | SkipCause::Stopped { .. } } => Self::Warn,
+            | Outcome::Skipped {
+                cause: SkipCause::NotSelected | SkipCause::NotManaged { .. } | SkipCause::Stopped { .. },
+            } => Self::Warn,
             Outcome::Failed(_) | Outcome::Skipped { cause: SkipCause::Unmet { .. } } => Self::Error,
         }
     }
@@ -110,6 +112,7 @@ fn cause(outcome: &Outcome) -> Option<String> {
         Outcome::Failed(failure) => failure.chain.first().cloned(),
         Outcome::Skipped { cause } => Some(match cause {
             SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
+            SkipCause::NotManaged { reason } => format!("not managed: {reason}"),
             SkipCause::NotSelected => "not selected".to_owned(),
             SkipCause::Stopped { by } => stopped(by),
         }),

@@ -114,6 +114,10 @@ fn every_outcome_has_its_line() {
             skipped(SkipCause::Unmet { culprits: vec![id("exec#a"), id("file#/etc/b")] }),
             "ERROR exec#job unmet ensure=present: exec#a, file#/etc/b failed\n",
         ),
+        (
+            skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() }),
+            "WARN  exec#job skipped ensure=present: not managed: `if` is false\n",
+        ),
         (skipped(SkipCause::NotSelected), ""),
         (
             skipped(SkipCause::Stopped { by: StopCause::Signal { name: "SIGINT".to_owned(), number: 2 } }),

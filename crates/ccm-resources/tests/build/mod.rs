@@ -41,13 +41,10 @@ pub(crate) fn resource(type_name: &str, name: &str, properties: &[(&str, &str)])
         properties.iter().filter(|(key, _)| !COMMON.contains(key)).map(|(key, value)| entry(key, value));
     Resource {
         id: ResourceId::new(type_name, name),
-        span: Span::default(),
-        alias: None,
         ensure: common("ensure"),
         provider: common("provider"),
-        require: Vec::new(),
-        subscribe: Vec::new(),
         properties: Properties::new(Map::new(own.collect()), None),
+        ..Resource::default()
     }
 }
 

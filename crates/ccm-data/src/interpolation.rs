@@ -1,6 +1,6 @@
 //! Finds expressions in a text, and tells them from what a shell keeps for itself.
 //!
-//! Pure text in, places out; what to do about them is decided by [`crate::expand`].
+//! Pure text in, places out; what they yield is for whoever evaluates them.
 //!
 //! - `{{ … }}` and `${ … }` are expressions.
 //! - A backslash before `${` takes its meaning away.
@@ -8,7 +8,11 @@
 //!   names that expressions know.
 //! - `$NAME`, `$(…)` and `$$` mean nothing here.
 
+mod shell;
+
 use std::ops::Range;
+
+use shell::{end_of_expansion, is_only_some_shells, parameter_expansion};
 
 /// The names that expressions know; `${Facts}` is theirs even in a shell's text.
 const RESERVED: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
@@ -18,7 +22,7 @@ const MOST_PLACES: usize = 20;
 
 /// What was found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Scanned {
+pub enum Scanned {
     /// Nothing: the text means itself.
     Literal,
     /// Nothing but escapes; here is the text without them.
@@ -27,20 +31,48 @@ pub(crate) enum Scanned {
     Expressions(Vec<Place>),
 }
 
+/// A text taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// Nothing was found: the text means itself.
+    Literal,
+    /// What it is made of, in order and without gaps.
+    Parts(Vec<Part>),
+    /// What can't be read; never empty.
+    Mistakes(Vec<Place>),
+}
+
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Text that means itself; never empty. Escapes are resolved, unless a shell does it.
+    Literal(String),
+    /// An expression.
+    Expression {
+        /// Bytes of the text between the braces.
+        inner: Range<usize>,
+        /// Bytes of the text with the braces.
+        whole: Range<usize>,
+    },
+}
+
 /// Where something that is no plain text stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// Bytes of the text.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// What it is.
-    pub(crate) what: What,
+    pub what: What,
 }
 
 /// What is no plain text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub enum What {
     /// An expression.
     Expression,
+    /// An expression in which a quote or a bracket stays open, so that its end had to be guessed. Named by
+    /// [`split`] alone; to [`scan`] it is an expression like any other.
+    OpenQuote,
     /// A shell's parameter expansion in a text that no shell reads.
     ShellParameter,
     /// An expansion that only some shells know, in a text for `/bin/sh`.
@@ -52,37 +84,112 @@ pub(crate) enum What {
 }
 
 /// Tells whether there is anything to find; most texts hold no brace at all.
-pub(crate) fn may_hold_any(text: &str) -> bool {
+pub fn may_hold_any(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| pair[1] == b'{' && matches!(pair[0], b'$' | b'{'))
 }
 
-/// Finds all expressions of a text; `for_shell` says that a shell will read it.
-pub(crate) fn scan(text: &str, for_shell: bool) -> Scanned {
+/// Finds the expressions of a text, at most twenty; `for_shell` says that a shell will read it.
+pub fn scan(text: &str, for_shell: bool) -> Scanned {
     if !may_hold_any(text) {
         return Scanned::Literal;
     }
-    let mut scanner = Scanner { text, for_shell, ..Scanner::default() };
-    scanner.run();
-    scanner.finish()
+    let Found { mut places, escapes } = Scanner::new(text, for_shell, MOST_PLACES).run();
+    if !places.is_empty() {
+        for place in &mut places {
+            if place.what == What::OpenQuote {
+                place.what = What::Expression;
+            }
+        }
+        return Scanned::Expressions(places);
+    }
+    if escapes.is_empty() {
+        Scanned::Literal
+    } else {
+        Scanned::Unescaped(without(text, 0..text.len(), &escapes))
+    }
 }
 
-#[derive(Default)]
+/// Takes a text apart; `for_shell` says that a shell will read it.
+pub fn split(text: &str, for_shell: bool) -> Split {
+    if !may_hold_any(text) {
+        return Split::Literal;
+    }
+    let Found { places, escapes } = Scanner::new(text, for_shell, usize::MAX).run();
+    let is_mistake = |place: &&Place| place.what != What::Expression;
+    let mistakes: Vec<Place> = places.iter().filter(is_mistake).take(MOST_PLACES).cloned().collect();
+    if !mistakes.is_empty() {
+        return Split::Mistakes(mistakes);
+    }
+    if places.is_empty() && escapes.is_empty() {
+        return Split::Literal;
+    }
+    let mut parts = Vec::with_capacity(places.len() * 2 + 1);
+    let mut escapes = escapes.as_slice();
+    let mut at = 0;
+    let mut literal = |range: Range<usize>, parts: &mut Vec<Part>| {
+        let within = escapes.partition_point(|escape| *escape < range.end);
+        if !range.is_empty() {
+            parts.push(Part::Literal(without(text, range, &escapes[..within])));
+        }
+        escapes = &escapes[within..];
+    };
+    for Place { range, .. } in places {
+        literal(at..range.start, &mut parts);
+        at = range.end;
+        // An expression begins with two bytes, and ends with as many as its kind does.
+        let closer = if text[range.clone()].starts_with('$') { 1 } else { 2 };
+        parts.push(Part::Expression { inner: range.start + 2..range.end - closer, whole: range });
+    }
+    literal(at..text.len(), &mut parts);
+    Split::Parts(parts)
+}
+
+/// The expression that a text is, if there is nothing around it, not even blanks.
+pub fn lone(parts: &[Part]) -> Option<Range<usize>> {
+    match parts {
+        [Part::Expression { inner, .. }] => Some(inner.clone()),
+        _ => None,
+    }
+}
+
+/// A piece of the text, without the bytes that stand at `escapes`.
+fn without(text: &str, range: Range<usize>, escapes: &[usize]) -> String {
+    let mut unescaped = String::with_capacity(range.len());
+    let mut copied = range.start;
+    for escape in escapes {
+        unescaped.push_str(&text[copied..*escape]);
+        copied = escape + 1;
+    }
+    unescaped.push_str(&text[copied..range.end]);
+    unescaped
+}
+
+/// What a scanner has found.
+struct Found {
+    places: Vec<Place>,
+    /// Where the backslashes stand that take the meaning from what follows them.
+    escapes: Vec<usize>,
+}
+
 struct Scanner<'a> {
     text: &'a str,
     for_shell: bool,
+    most_places: usize,
     at: usize,
-    places: Vec<Place>,
     /// Where the shell's expansions begin whose end has not come yet. A list instead of recursion, because a
     /// text may nest as many as it likes.
     open: Vec<usize>,
-    /// The text without escapes, up to `copied`.
-    unescaped: String,
-    copied: usize,
+    found: Found,
 }
 
-impl Scanner<'_> {
-    fn run(&mut self) {
-        while self.at < self.text.len() && self.places.len() < MOST_PLACES {
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str, for_shell: bool, most_places: usize) -> Self {
+        let found = Found { places: Vec::new(), escapes: Vec::new() };
+        Self { text, for_shell, most_places, at: 0, open: Vec::new(), found }
+    }
+
+    fn run(mut self) -> Found {
+        while self.at < self.text.len() && self.found.places.len() < self.most_places {
             match self.text.as_bytes()[self.at..] {
                 [b'\\', b'$', b'{', ..] => self.escape(),
                 [b'$', b'$', ..] => self.at += 2,
@@ -95,25 +202,14 @@ impl Scanner<'_> {
                 _ => self.at += 1,
             }
         }
-    }
-
-    fn finish(mut self) -> Scanned {
         let open = self.open.iter().map(|start| Place { range: *start..*start + 2, what: What::OpenDollar });
-        self.places.extend(open.take(MOST_PLACES));
-        if !self.places.is_empty() {
-            return Scanned::Expressions(self.places);
-        }
-        if self.copied == 0 {
-            return Scanned::Literal;
-        }
-        self.unescaped.push_str(&self.text[self.copied..]);
-        Scanned::Unescaped(self.unescaped)
+        self.found.places.extend(open.take(MOST_PLACES));
+        self.found
     }
 
     fn escape(&mut self) {
         if !self.for_shell {
-            self.unescaped.push_str(&self.text[self.copied..self.at]);
-            self.copied = self.at + 1;
+            self.found.escapes.push(self.at);
         }
         self.at += 3;
     }
@@ -139,17 +235,14 @@ impl Scanner<'_> {
         let start = self.at + 2;
         let inner = &self.text[start..];
         let dollar = closer == "}";
-        let what = if dollar && self.for_shell && is_only_some_shells(inner) {
-            What::NotPosix
-        } else {
-            What::Expression
-        };
+        let is_not_posix = dollar && self.for_shell && is_only_some_shells(inner);
+        let what = |otherwise| if is_not_posix { What::NotPosix } else { otherwise };
         if let Some(end) = end_of_expression(inner, closer) {
-            self.found(start + end, what);
+            self.found(start + end, what(What::Expression));
         } else if let Some(end) = inner.find(closer) {
-            // A quote inside is not closed. Where the expression was to end is anyone's guess, and guessing
-            // again behind it would take time without bounds.
-            self.found(start + end + closer.len(), what);
+            // Where the expression was to end is anyone's guess, and guessing again behind it would take time
+            // without bounds.
+            self.found(start + end + closer.len(), what(What::OpenQuote));
             self.at = self.text.len();
         } else {
             self.never_closed(if dollar { What::OpenDollar } else { What::OpenBraces });
@@ -157,72 +250,15 @@ impl Scanner<'_> {
     }
 
     fn found(&mut self, end: usize, what: What) {
-        self.places.push(Place { range: self.at..end, what });
+        self.found.places.push(Place { range: self.at..end, what });
         self.at = end;
     }
 
     /// All that follows belongs to it.
     fn never_closed(&mut self, what: What) {
-        self.places.push(Place { range: self.at..self.at + 2, what });
+        self.found.places.push(Place { range: self.at..self.at + 2, what });
         self.at = self.text.len();
     }
-}
-
-/// The beginning of a parameter expansion.
-struct Parameter<'a> {
-    name: &'a str,
-    /// How long what stands before the operator or the closing brace is.
-    head: usize,
-}
-
-/// Reads what stands behind `${` as POSIX parameter expansion: `NAME}`, `#NAME}` or a name with an operator.
-fn parameter_expansion(inner: &str) -> Option<Parameter<'_>> {
-    if let Some(name) = inner.strip_prefix('#').and_then(parameter_name)
-        && inner[1 + name.len()..].starts_with('}')
-    {
-        return Some(Parameter { name, head: 1 + name.len() });
-    }
-    let name = parameter_name(inner)?;
-    let rest = &inner[name.len()..];
-    let is_default = rest.strip_prefix(':').unwrap_or(rest).starts_with(['-', '=', '?', '+']);
-    let is_expansion = is_default || rest.starts_with(['}', '%', '#']);
-    is_expansion.then_some(Parameter { name, head: name.len() })
-}
-
-/// The parameter at the beginning: a name, a number or one special character.
-fn parameter_name(text: &str) -> Option<&str> {
-    let first = *text.as_bytes().first()?;
-    let length = |belongs: fn(u8) -> bool| text.bytes().position(|byte| !belongs(byte)).unwrap_or(text.len());
-    let length = match first {
-        b'a'..=b'z' | b'A'..=b'Z' | b'_' => length(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
-        b'0'..=b'9' => length(|byte| byte.is_ascii_digit()),
-        b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' => 1,
-        _ => return None,
-    };
-    Some(&text[..length])
-}
-
-/// Tells whether it is an expansion of bash and its like, such as `${NAME/a/b}` or `${NAME^^}`.
-fn is_only_some_shells(inner: &str) -> bool {
-    let Some(name) = parameter_name(inner.strip_prefix('!').unwrap_or(inner)) else { return false };
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-    let rest = inner.strip_prefix('!').unwrap_or(inner);
-    is_name && !RESERVED.contains(&name) && rest[name.len()..].starts_with(['/', '^', ',', ':', '[', '@'])
-}
-
-/// Where the expansion that has just begun is over, counting those inside it.
-fn end_of_expansion(inner: &str) -> Option<usize> {
-    let bytes = inner.as_bytes();
-    let mut depth = 0_usize;
-    for (at, byte) in bytes.iter().enumerate() {
-        match byte {
-            b'{' if at > 0 && bytes[at - 1] == b'$' => depth += 1,
-            b'}' if depth == 0 => return Some(at + 1),
-            b'}' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
 }
 
 /// Where the expression that has just begun is over: behind the first closer that stands neither in quotes

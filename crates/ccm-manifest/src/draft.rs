@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use ccm_data::interpolation::may_hold_any;
 use ccm_model::{
     Checked, Diagnostic, Node, Properties, Resource, ResourceId, Severity, Span, Spanned, TypeSpec, closest,
 };
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references};
 use crate::expand::{Expander, Provider, Reader, Refused, reader};
-use crate::expressions::may_hold_any;
 use crate::later::not_supported;
 use crate::resources::Declaration;
 use crate::types::Types;

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use ccm_data::interpolation::{Scanned, What, may_hold_any, scan};
 use ccm_model::{Diagnostic, Entry, Key, Node, Properties, Span, TypeSpec, Value};
-
-use crate::expressions::{Scanned, What, may_hold_any, scan};
 
 /// Who reads a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +170,7 @@ fn refusal(span: Span, what: What, reader: Reader<'_>) -> Diagnostic {
     let message = match what {
         What::OpenBraces => "`{{` is not closed",
         What::OpenDollar => "`${` is not closed",
-        What::Expression | What::ShellParameter | What::NotPosix => {
+        What::Expression | What::OpenQuote | What::ShellParameter | What::NotPosix => {
             "expressions are not supported in this version"
         }
     };
@@ -189,6 +188,6 @@ fn refusal(span: Span, what: What, reader: Reader<'_>) -> Diagnostic {
         (What::NotPosix, _) => {
             refusal.with_hint("the shell gets POSIX parameter expansions only, such as `${NAME:-default}`")
         }
-        (What::Expression, _) => refusal,
+        (What::Expression | What::OpenQuote, _) => refusal,
     }
 }

@@ -14,7 +14,6 @@ mod document;
 mod draft;
 mod entries;
 mod expand;
-mod expressions;
 mod later;
 mod load;
 mod paths;

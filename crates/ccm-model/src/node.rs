@@ -31,6 +31,9 @@ pub enum ScalarStyle {
     Quoted,
     /// As a block behind `|` or `>`: always text.
     Block,
+    /// Not at all: an expression yielded it, and it is a number, a boolean or null. Text that an expression
+    /// yields is quoted.
+    Computed,
 }
 
 /// A scalar as it was written.
@@ -58,9 +61,9 @@ pub enum Kind {
 }
 
 impl Scalar {
-    /// Resolves a plain scalar by the core schema; every other style is text.
+    /// Resolves a plain or computed scalar by the core schema; every other style is text.
     pub fn kind(&self) -> Kind {
-        if self.style != ScalarStyle::Plain {
+        if matches!(self.style, ScalarStyle::Quoted | ScalarStyle::Block) {
             return Kind::Text;
         }
         match &*self.text {
@@ -296,6 +299,18 @@ mod tests {
             assert_eq!(plain(text), kind, "{text}");
         }
         assert!(matches!(plain(".nan"), Kind::Float(float) if float.is_nan()));
+    }
+
+    #[test]
+    fn only_what_has_no_quotes_is_more_than_text() {
+        for (style, kind) in [
+            (ScalarStyle::Plain, Kind::Int(5)),
+            (ScalarStyle::Computed, Kind::Int(5)),
+            (ScalarStyle::Quoted, Kind::Text),
+            (ScalarStyle::Block, Kind::Text),
+        ] {
+            assert_eq!(Scalar { text: "5".into(), style }.kind(), kind, "{style:?}");
+        }
     }
 
     #[test]

@@ -184,6 +184,92 @@ fn a_text_full_of_expressions_is_named_a_few_times() {
     assert_eq!(places(&"${a:-".repeat(100_000), true).len(), MOST_PLACES);
 }
 
+/// The parts of a text: literals in quotes, expressions as their inner text behind `=`.
+fn parts(text: &str, for_shell: bool) -> Vec<String> {
+    match split(text, for_shell) {
+        Split::Literal => vec!["literal".to_owned()],
+        Split::Parts(parts) => parts
+            .iter()
+            .map(|part| match part {
+                Part::Literal(literal) => format!("{literal:?}"),
+                Part::Expression { inner, .. } => format!("={}", &text[inner.clone()]),
+            })
+            .collect(),
+        Split::Mistakes(places) => {
+            places.iter().map(|place| format!("{:?} {}", place.what, &text[place.range.clone()])).collect()
+        }
+    }
+}
+
+#[test]
+fn a_text_is_taken_apart() {
+    for (text, expected) in [
+        ("plain", vec!["literal"]),
+        ("$NAME", vec!["literal"]),
+        ("{{ a }}", vec!["= a "]),
+        ("${a.b}", vec!["=a.b"]),
+        ("{{}}", vec!["="]),
+        ("${}", vec!["="]),
+        ("a {{ b }} c", vec!["\"a \"", "= b ", "\" c\""]),
+        ("{{ a }}{{ b }}", vec!["= a ", "= b "]),
+        (" {{ a }}", vec!["\" \"", "= a "]),
+        ("{{ a }}\n", vec!["= a ", "\"\\n\""]),
+        ("{{ '}}' }}", vec!["= '}}' "]),
+        ("$${{ a }}", vec!["\"$$\"", "= a "]),
+        ("ä {{ ö }} ü", vec!["\"ä \"", "= ö ", "\" ü\""]),
+        ("a {{ b", vec!["OpenBraces {{"]),
+        ("${ b", vec!["OpenDollar ${"]),
+        ("{{ it's }} {{ b }}", vec!["OpenQuote {{ it's }}"]),
+        (r#"${ "a }"#, vec![r#"OpenQuote ${ "a }"#]),
+        ("{{ a }} {{ b", vec!["OpenBraces {{"]),
+    ] {
+        for for_shell in [false, true] {
+            assert_eq!(parts(text, for_shell), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn escapes_and_expansions_are_the_shells_where_it_reads() {
+    for (text, for_shell, expected) in [
+        (r"\${a} {{ b }} \${c}", false, vec![r#""${a} ""#, "= b ", r#"" ${c}""#]),
+        (r"\${a} {{ b }} \${c}", true, vec![r#""\\${a} ""#, "= b ", r#"" \\${c}""#]),
+        (r"\${a}", false, vec![r#""${a}""#]),
+        (r"\${a}", true, vec!["literal"]),
+        ("${HOME}/{{ b }}", true, vec![r#""${HOME}/""#, "= b "]),
+        ("${A:-{{ x }}}", true, vec![r#""${A:-""#, "= x ", r#""}""#]),
+        ("${A:-${Facts.x}}", true, vec![r#""${A:-""#, "=Facts.x", r#""}""#]),
+        ("${HOME}", true, vec!["literal"]),
+        ("${HOME} {{ b }}", false, vec!["ShellParameter ${HOME}"]),
+        ("${NAME/a/b} {{ b }}", true, vec!["NotPosix ${NAME/a/b}"]),
+        ("${A:-${B} {{ b }}", true, vec!["OpenDollar ${"]),
+    ] {
+        assert_eq!(parts(text, for_shell), expected, "{text}");
+    }
+}
+
+#[test]
+fn an_expression_is_alone_if_nothing_stands_around_it() {
+    for (text, alone) in [
+        ("{{ a }}", Some(" a ")),
+        ("${a.b}", Some("a.b")),
+        (" {{ a }}", None),
+        ("{{ a }} ", None),
+        ("{{ a }}{{ b }}", None),
+        (r"\${a}", None),
+    ] {
+        let Split::Parts(parts) = split(text, false) else { panic!("{text} has parts") };
+        assert_eq!(lone(&parts).map(|inner| &text[inner]), alone, "{text}");
+    }
+}
+
+#[test]
+fn a_text_of_many_expressions_is_taken_apart_whole() {
+    let text = r"{{a}}\${".repeat(100_000);
+    let Split::Parts(parts) = split(&text, false) else { panic!("no mistake in it") };
+    assert_eq!(parts.len(), 200_000);
+}
+
 proptest! {
     #[test]
     fn any_text_is_survived(text in r#"([${}'"\\ a:#-]|\$\{|\{\{|\}\}|NAME|Facts|ä)*"#, for_shell: bool) {
@@ -196,6 +282,29 @@ proptest! {
                     let begins = found.starts_with("${") || found.starts_with("{{");
                     prop_assert!(begins, "{found}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn parts_leave_no_gap(text in r#"([${}'"\\ a:#-]|\$\{|\{\{|\}\}|NAME|Facts|ä|\{\{ a \}\})*"#, for_shell: bool) {
+        let scanned = scan(&text, for_shell);
+        match split(&text, for_shell) {
+            Split::Literal => prop_assert_eq!(scanned, Scanned::Literal),
+            Split::Mistakes(places) => {
+                prop_assert!(places.iter().all(|place| text.get(place.range.clone()).is_some()));
+                prop_assert!(!places.is_empty() && matches!(scanned, Scanned::Expressions(_)));
+            }
+            Split::Parts(parts) => {
+                let unescaped = |text: &str| text.replace(r"\${", "${");
+                let whole: String = parts
+                    .iter()
+                    .map(|part| match part {
+                        Part::Literal(literal) => literal.clone(),
+                        Part::Expression { whole, .. } => unescaped(&text[whole.clone()]),
+                    })
+                    .collect();
+                prop_assert_eq!(whole, if for_shell { text.clone() } else { unescaped(&text) });
             }
         }
     }

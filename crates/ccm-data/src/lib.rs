@@ -1,0 +1,6 @@
+//! Data before it is used: where its values come from, what is asked of them, and the texts that name them.
+//!
+//! Values in, values out. Nothing here opens a file or evaluates an expression: files come in as text, and
+//! whoever calls evaluates.
+
+pub mod interpolation;

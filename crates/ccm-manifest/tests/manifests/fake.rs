@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ccm_manifest::{Loaded, load};
 use ccm_model::{
-    Catalog, Checked, Diagnostic, ManagedPath, Node, Properties, Resource, Severity, SourceId, SourceMap,
+    Catalog, Checked, Diagnostic, ManagedPath, Node, Properties, Reader, Resource, Severity, SourceId, SourceMap,
     Text, TypeSpec, decode,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -80,10 +80,14 @@ impl TypeSpec for Task {
         &["direct", "shell", "docker"]
     }
 
-    fn is_shell_text(&self, property: &str, provider: Option<&str>, properties: &Properties) -> bool {
+    fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
         let without_command = properties.get("command").is_none();
-        provider == Some("shell")
-            && (matches!(property, "command" | "guard") || (property == "name" && without_command))
+        let is_read = matches!(property, "command" | "guard") || (property == "name" && without_command);
+        match provider {
+            _ if !is_read => Reader::Nobody,
+            Some("shell") => Reader::Shell,
+            _ => Reader::Words,
+        }
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

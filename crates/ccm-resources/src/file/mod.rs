@@ -46,6 +46,10 @@ impl TypeSpec for FileType {
         &["posix"]
     }
 
+    fn template_source(&self) -> Option<(&'static str, &'static str)> {
+        Some(("source", "content"))
+    }
+
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
         Some(ManagedPath { path: &resource.id.name, is_directory: ensure == Some("directory") })

@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn processors_of_many_kinds_are_read() {
         let x86 = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n\
-            model name\t: Intel(R) Xeon(R) CPU @ 2.00GHz\nstepping\t: 3\nmicrocode\t: 0x1\ncpu MHz\t\t: 2000.184\n\
+            model name\t: Intel(R) Xeon(R) @ 2.00GHz\nstepping: 3\nmicrocode\t: 0x1\ncpu MHz\t\t: 2000.184\n\
             cache size\t: 39424 KB\nphysical id\t: 0\ncore id\t\t: 7\nflags\t\t: fpu vme\n\n\
             processor\t: 1\nvendor_id\t: GenuineIntel\n";
         let found = parse(x86);
@@ -159,7 +159,7 @@ mod tests {
         let texts =
             [&first.vendor, &first.family, &first.model, &first.physical, &first.core, &first.microcode];
         assert_eq!(texts, ["GenuineIntel", "6", "85", "0", "7", "0x1"]);
-        assert_eq!(first.name, "Intel(R) Xeon(R) CPU @ 2.00GHz");
+        assert_eq!(first.name, "Intel(R) Xeon(R) @ 2.00GHz");
         assert_eq!((found[1].number, found[1].vendor.as_str()), (1, "GenuineIntel"));
 
         let named = |text: &str| -> Vec<[String; 3]> {

@@ -62,7 +62,8 @@ fn container_uptime(reader: &mut Reader<'_>) -> Option<u64> {
     line.split(['.', ' ']).next()?.parse().ok()
 }
 
-/// The number of the hardware, which only root may read; else that of the installation, else that of this boot.
+/// The number of the hardware, which only root may read; else that of the installation; else that of this
+/// boot.
 fn host_id(reader: &mut Reader<'_>) -> String {
     if let Some(id) = reader.line(PRODUCT_ID) {
         return id.to_lowercase();

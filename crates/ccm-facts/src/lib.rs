@@ -14,6 +14,7 @@ mod network;
 mod partition;
 mod reader;
 mod reference;
+mod share;
 mod subtree;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::reader::Reader;
+use crate::reader::{Reader, unescape};
+use crate::share::percent;
 
 const MEMORY: &str = "/proc/meminfo";
 const STATISTICS: &str = "/proc/vmstat";
@@ -141,66 +142,4 @@ fn swap_devices(reader: &mut Reader<'_>) -> Vec<Value> {
         }))
     };
     text.lines().skip(1).filter_map(device).collect()
-}
-
-/// How many of a hundred that is; none of nothing.
-pub(crate) fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        return 0.0;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
-    let share = part as f64 / whole as f64;
-    share * 100.0
-}
-
-/// Undoes how the kernel writes blanks and backslashes in names: `\040`.
-pub(crate) fn unescape(name: &str) -> String {
-    let mut plain = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(at) = rest.find('\\') {
-        plain.push_str(&rest[..at]);
-        let digits =
-            rest.get(at + 1..at + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match escaped.filter(u8::is_ascii) {
-            Some(byte) => {
-                plain.push(char::from(byte));
-                rest = &rest[at + 4..];
-            }
-            None => {
-                plain.push('\\');
-                rest = &rest[at + 1..];
-            }
-        }
-    }
-    plain + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_as_they_were_before_the_kernel_wrote_them() {
-        for (written, plain) in [
-            ("/plain", "/plain"),
-            (r"/with\040blank", "/with blank"),
-            (r"\011\012\134\043", "\t\n\\#"),
-            (r"/no\04", r"/no\04"),
-            (r"/no\9999", r"/no\9999"),
-            (r"/end\", r"/end\"),
-            (r"/\é040", r"/\é040"),
-            (r"/\+40", r"/\+40"),
-        ] {
-            assert_eq!(unescape(written), plain);
-        }
-    }
-
-    #[test]
-    fn shares_are_finite() {
-        assert_eq!(
-            [percent(0, 0), percent(5, 0), percent(1, 4), percent(u64::MAX, u64::MAX)],
-            [0.0, 0.0, 25.0, 100.0]
-        );
-    }
 }

@@ -4,17 +4,19 @@
 //! `tmpfs`, `overlay` and the like) and those of a network (`nfs`, `cifs`, `9p`, `ceph` and the like).
 //!
 //! To ask a file system for its room, the kernel walks to it. A server that does not answer would hold up
-//! whoever walks past it, so these are listed without being asked: those served by a process (`fuseblk`), those
-//! that are shared with other machines (`gfs2`, `ocfs2`), and those mounted below such a one, below one of a
-//! network or below one that is mounted only when somebody comes by (`autofs`).
+//! whoever walks past it, so these are listed without being asked:
+//!
+//! - those served by a process (`fuseblk`) or shared with other machines (`gfs2`, `ocfs2`),
+//! - those mounted below such a one or below one of a network,
+//! - those mounted below one that waits for somebody to come by (`autofs`).
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::Warning;
-use crate::memory::{percent, unescape};
-use crate::reader::Reader;
+use crate::reader::{Reader, unescape};
+use crate::share::percent;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
 const KINDS: &str = "/proc/filesystems";
@@ -209,7 +211,8 @@ mod tests {
         43 42 0:44 / /covered rw - nfs4 server:/covered rw\n\
         nonsense\n";
 
-    const KINDS_HERE: &str = "nodev\tsysfs\nnodev\ttmpfs\nnodev\tproc\n\text4\n\txfs\n\tvfat\n\tfuseblk\nnodev\tnfs4\nnodev\tzfs\n";
+    const KINDS_HERE: &str =
+        "nodev\ttmpfs\nnodev\tproc\n\text4\n\txfs\n\tvfat\n\tfuseblk\nnodev\tnfs4\nnodev\tzfs\n";
 
     fn machine() -> FakeMachine {
         let space = Space { total: 1000, free: 400, available: 300, inodes: 10, inodes_free: 4 };

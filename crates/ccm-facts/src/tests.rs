@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::*;
 
-const MEMORY: &str = "MemTotal: 8000 kB\nMemFree: 2000 kB\nMemAvailable: 5000 kB\nBuffers: 100 kB\nCached: 3000 kB\n\
+const MEMORY: &str = "MemTotal: 8000 kB\nMemFree: 2000 kB\nMemAvailable: 5000 kB\nBuffers: 100 kB\n\
+    Cached: 3000 kB\n\
     SReclaimable: 500 kB\nSwapTotal: 1000 kB\nSwapFree: 750 kB\nHugePages_Total: 3\nHugepagesize: 2048 kB\n";
 
 /// A machine that has one of everything.
@@ -221,6 +222,16 @@ fn what_is_too_long_or_nonsense_is_a_warning() {
     );
 }
 
+#[test]
+fn what_the_kernel_hides_is_no_warning_and_what_the_system_hides_is_one() {
+    let mut hidden = machine();
+    let paths = ["/sys/class/dmi/id/product_uuid", "/proc/1/environ", "/etc/os-release"];
+    hidden.denied.extend(paths.map(PathBuf::from));
+    let (_, warnings) = gather(&hidden, &clock(), Subtree::HostInfo.into());
+    let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["no facts from \"/etc/os-release\": it can't be read"]);
+}
+
 /// Lines of the words and signs that the kernel uses, in places where it does not.
 fn almost_kernel() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
@@ -251,7 +262,8 @@ proptest! {
         let mut machine = machine();
         let (_, _) = gather(&machine, &clock(), Subtrees::all());
         let read: BTreeSet<PathBuf> = machine.asked.take().into_iter().collect();
-        for (path, text) in read.into_iter().filter(|path| path.starts_with("/") && path != Path::new("/")).zip(&texts) {
+        let files = read.into_iter().filter(|path| path.parent().is_some_and(Path::is_absolute));
+        for (path, text) in files.zip(&texts) {
             machine.files.insert(path, text.clone());
         }
         let (facts, _) = gather(&machine, &clock(), Subtrees::all());

@@ -54,7 +54,10 @@ pub enum Warning {
         offset: usize,
     },
     /// The files with custom facts are too long together.
-    #[error("custom facts are left out: with \"{}\" there are more than {limit} bytes of them", path.display())]
+    #[error(
+        "custom facts are left out: with \"{}\" there are more than {limit} bytes of them",
+        path.display()
+    )]
     TooMuch {
         /// The first one that is left out.
         path: PathBuf,

@@ -198,16 +198,13 @@ const DISTRIBUTIONS: [(&str, Files, [&str; 3]); 42] = [
         "openSUSE Tumbleweed",
         &[(
             "os-release",
-            "ID=\"opensuse-tumbleweed\"\nID_LIKE=\"opensuse suse\"\n# VERSION=\"20240201\"\nVERSION_ID=\"20240201\"\n",
+            "ID=\"opensuse-tumbleweed\"\nID_LIKE=\"opensuse\"\n# VERSION=1\nVERSION_ID=\"20240201\"\n",
         )],
         ["opensuse-tumbleweed", "suse", "20240201"],
     ),
     (
         "openSUSE MicroOS, known by its likes alone",
-        &[(
-            "os-release",
-            "ID=\"opensuse-microos\"\nID_LIKE=\"suse opensuse opensuse-tumbleweed\"\nVERSION_ID=\"20240201\"\n",
-        )],
+        &[("os-release", "ID=\"opensuse-microos\"\nID_LIKE=\"suse opensuse\"\nVERSION_ID=\"20240201\"\n")],
         ["opensuse-microos", "suse", "20240201"],
     ),
     ("Arch", &[("arch-release", ""), ("os-release", "ID=arch\nBUILD_ID=rolling\n")], ["arch", "arch", ""]),

@@ -23,15 +23,14 @@ pub(crate) fn info(reader: &mut Reader<'_>, clock: &dyn Clock) -> Value {
     let Platform { name, family, version } = Platform::detect(reader);
     let virtualization = Virtualization::detect(reader, &kernel.release);
     let since_boot = reader.machine.since_boot();
-    // Some containers have a time of their own, which only this file tells.
-    let uptime = virtualization.is_container().then(|| container_uptime(reader)).flatten();
-    let uptime = uptime.unwrap_or(since_boot.as_secs());
     let now = clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let booted = if uptime == since_boot.as_secs() {
-        now.saturating_sub(since_boot).as_secs()
-    } else {
-        now.as_secs().saturating_sub(uptime)
-    };
+    let booted = now.saturating_sub(since_boot).as_secs();
+    // Some containers have a time of their own, which only this file tells. The clock may have gone on to the
+    // next second since it was looked at.
+    let own = virtualization.is_container().then(|| container_uptime(reader)).flatten();
+    let own = own.filter(|seconds| seconds.abs_diff(since_boot.as_secs()) > 1);
+    let uptime = own.unwrap_or(since_boot.as_secs());
+    let booted = own.map_or(booted, |seconds| now.as_secs().saturating_sub(seconds));
     let processes = match reader.machine.processes() {
         Ok(count) => json!(count),
         Err(source) => {

@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         match self.machine.read(Path::new(path), LIMIT) {
             Ok(bytes) => Some(lossy(&bytes)),
             Err(source) => {
-                self.warnings.push(Warning::Unreadable { path: path.into(), source });
+                self.unreadable(path, source);
                 None
             }
         }
@@ -49,10 +49,18 @@ impl<'a> Reader<'a> {
             Ok(bytes) => Some(lossy(&bytes)),
             Err(source) => {
                 if !is_usual(path, source.kind()) {
-                    self.warnings.push(Warning::Unreadable { path: path.into(), source });
+                    self.unreadable(path, source);
                 }
                 None
             }
+        }
+    }
+
+    /// Remembers that a file can't be read; once, even if several subtrees need it.
+    fn unreadable(&mut self, path: &str, source: io::Error) {
+        let same = |known: &Warning| matches!(known, Warning::Unreadable { path: known, .. } if known == Path::new(path));
+        if !self.warnings.iter().any(same) {
+            self.warnings.push(Warning::Unreadable { path: path.into(), source });
         }
     }
 

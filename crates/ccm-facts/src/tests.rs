@@ -190,7 +190,6 @@ fn a_machine_without_files_gives_warnings_and_no_error() {
         [
             "no facts from \"/proc/cpuinfo\": it can't be read",
             "no facts from \"/proc/meminfo\": it can't be read",
-            "no facts from \"/proc/meminfo\": it can't be read",
             "no facts from \"/proc/self/mountinfo\": it can't be read",
         ]
     );

@@ -8,12 +8,14 @@ use std::net::UdpSocket;
 use std::process::Command;
 use std::time::Instant;
 
-use ccm_facts::{Subtree, Subtrees, gather};
+use ccm_facts::{Subtree, Subtrees, Warning, gather};
 use ccm_host::{SystemClock, SystemMachine};
 use serde_json::Value;
 
 fn facts(wanted: impl Into<Subtrees>) -> Value {
-    let (facts, warnings) = gather(&SystemMachine, &SystemClock::new(), wanted.into());
+    let (facts, mut warnings) = gather(&SystemMachine, &SystemClock::new(), wanted.into());
+    // An ordinary user can't walk to every mount.
+    warnings.retain(|warning| !matches!(warning, Warning::NoSpace { .. }));
     assert!(warnings.is_empty(), "{warnings:?}");
     facts
 }

@@ -1,4 +1,4 @@
-//! Whether the machine is one of wood and metal, a guest of another, or the host of guests.
+//! Whether the machine is a guest of another, or the host of guests.
 //!
 //! The closest hull counts: a container on a virtual machine is a container.
 
@@ -101,7 +101,7 @@ fn container(reader: &mut Reader<'_>, release: &str) -> Option<String> {
     let plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     match told.as_deref().map(str::trim).filter(|word| !word.is_empty() && plain(word)) {
         Some("lxc-libvirt") => return Some("lxc".to_owned()),
-        // Whoever runs only this program in a container of a build says so; it is not known which.
+        // This word stands for containers of any kind, so that others may know more.
         Some("oci") | None => {}
         Some(system) => return Some(system.to_owned()),
     }

@@ -58,7 +58,10 @@ impl<'a> Reader<'a> {
 
     /// Remembers that a file can't be read; once, even if several subtrees need it.
     fn unreadable(&mut self, path: &str, source: io::Error) {
-        let same = |known: &Warning| matches!(known, Warning::Unreadable { path: known, .. } if known == Path::new(path));
+        let same = |known: &Warning| match known {
+            Warning::Unreadable { path: known, .. } => known == Path::new(path),
+            _ => false,
+        };
         if !self.warnings.iter().any(same) {
             self.warnings.push(Warning::Unreadable { path: path.into(), source });
         }

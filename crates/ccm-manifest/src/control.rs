@@ -1,0 +1,129 @@
+//! Whether a resource is managed: `control` with `if` and `unless`.
+
+use ccm_expr::Value;
+use ccm_model::{Control, Diagnostic, Node, Span, closest};
+
+use crate::expand::diagnostic;
+use crate::scope::{Evaluator, LateOn, Trouble};
+use crate::wording::{expected, shown};
+
+/// The conditions of a resource, and of the manifests around it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Conditions {
+    conditions: Vec<Condition>,
+}
+
+/// One condition: an expression without braces.
+#[derive(Clone, Debug)]
+struct Condition {
+    /// `if`, or `unless`.
+    wanted: bool,
+    node: Node,
+    /// The manifest whose expression it is.
+    manifest: usize,
+    /// It is that of an `apply` around the resource.
+    outer: bool,
+}
+
+/// What conditions came to.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub(crate) control: Control,
+    /// What it waits for, if it does.
+    pub(crate) late_on: Vec<(LateOn, Span)>,
+}
+
+/// Reads `control`.
+pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Vec<Diagnostic>) -> Conditions {
+    let mut conditions = Conditions::default();
+    let Some(map) = node.as_map() else {
+        diagnostics.push(expected("a map with `if` or `unless`", node));
+        return conditions;
+    };
+    for entry in map.entries().iter().filter(|entry| !entry.value.is_null()) {
+        let key = &*entry.key.text;
+        if !matches!(key, "if" | "unless") {
+            let mistake = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
+            diagnostics.push(match closest(key, ["if", "unless"]) {
+                None => mistake.with_hint("known here: `if` and `unless`"),
+                suggestion => mistake.with_suggestion(suggestion),
+            });
+            continue;
+        }
+        let Some(text) = entry.value.as_text() else {
+            diagnostics.push(expected("an expression", &entry.value));
+            continue;
+        };
+        let trimmed = text.trim();
+        if trimmed.starts_with("{{") || trimmed.starts_with("${") {
+            let mistake = Diagnostic::error(entry.value.span, "a condition is an expression without braces");
+            let inner = trimmed.trim_start_matches(['{', '$']).trim_end_matches('}').trim();
+            diagnostics.push(mistake.with_hint(format!("write `{key}: {}`", shown(inner))));
+            continue;
+        }
+        let wanted = key == "if";
+        conditions.conditions.push(Condition { wanted, node: entry.value.clone(), manifest, outer: false });
+    }
+    conditions
+}
+
+impl Conditions {
+    /// Adds the conditions of what is around it.
+    pub(crate) fn within(mut self, outer: &Self) -> Self {
+        let around = outer.conditions.iter().map(|condition| Condition { outer: true, ..condition.clone() });
+        self.conditions.splice(0..0, around);
+        self
+    }
+
+    /// Judges them with what is known now. `evaluator` gives what belongs to a manifest.
+    pub(crate) fn judge<'a, 's: 'a>(
+        &self,
+        evaluator: impl Fn(usize) -> Evaluator<'a, 's>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Judged {
+        let mut late_on = Vec::new();
+        for condition in &self.conditions {
+            match condition.holds(&evaluator(condition.manifest), diagnostics) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let around = if condition.outer { " around it" } else { "" };
+                    let word = if condition.wanted { "`if` is false" } else { "`unless` is true" };
+                    let reason = format!("{word}{around}");
+                    return Judged { control: Control::NotManaged { reason }, late_on: Vec::new() };
+                }
+                Err(Some(late)) => late_on.push((late, condition.node.span)),
+                // It was reported; whatever else is wrong with the resource is reported as well.
+                Err(None) => {}
+            }
+        }
+        let control = if late_on.is_empty() { Control::Managed } else { Control::Late };
+        Judged { control, late_on }
+    }
+}
+
+impl Condition {
+    /// Tells whether it lets the resource be managed; the error is what it waits for.
+    fn holds(
+        &self,
+        evaluator: &Evaluator<'_, '_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<bool, Option<LateOn>> {
+        let text = self.node.as_text().unwrap_or_default();
+        match evaluator.evaluate(text) {
+            Ok(Value::Bool(value)) => Ok(value == self.wanted),
+            Ok(other) => {
+                let message = format!("a condition is true or false, found {}", other.kind());
+                diagnostics.push(Diagnostic::error(self.node.span, message));
+                Err(None)
+            }
+            Err(Trouble::Late(on)) => Err(Some(on)),
+            Err(Trouble::Reported) => Err(None),
+            Err(Trouble::Mistake(mistake)) => {
+                let range = mistake.range.clone();
+                let place = self.node.locate(&evaluator.manifest.text, range.start, range.end);
+                diagnostics.push(diagnostic(mistake, place));
+                Err(None)
+            }
+        }
+    }
+}

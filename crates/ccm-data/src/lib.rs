@@ -3,4 +3,12 @@
 //! Values in, values out. Nothing here opens a file or evaluates an expression: files come in as text, and
 //! whoever calls evaluates.
 
+pub mod hierarchy;
 pub mod interpolation;
+pub mod layers;
+pub mod merge;
+pub mod nodes;
+pub mod printed;
+
+#[cfg(test)]
+mod testing;

@@ -101,9 +101,10 @@ impl Layers {
             }
             // The whole has no key to be told by.
             _ if path.is_empty() => {}
-            Trace::Map { layer, .. } => origins.push(self.origin(path, &[*layer])),
             Trace::List(layers) => origins.push(self.origin(path, layers)),
-            Trace::Scalar(layer) => origins.push(self.origin(path, &[*layer])),
+            Trace::Scalar(layer) | Trace::Map { layer, .. } => {
+                origins.push(self.origin(path, &[*layer]));
+            }
         }
     }
 

@@ -3,4 +3,15 @@
 //! Values in, values out. Nothing here opens a file or evaluates an expression: files come in as text, and
 //! whoever calls evaluates.
 
+pub mod annotations;
+pub mod assignment;
+pub mod hierarchy;
 pub mod interpolation;
+pub mod layers;
+pub mod merge;
+pub mod nodes;
+pub mod printed;
+pub mod validators;
+
+#[cfg(test)]
+mod testing;

@@ -10,10 +10,9 @@ use super::{LARGEST_OUTPUT, LARGEST_TEMPLATE, MOST_STEPS};
 pub struct TemplateError {
     /// What is wrong.
     pub fault: TemplateFault,
-    /// Where: in the template itself, or in one that it includes.
-    pub place: Option<TemplatePlace>,
-    /// The tags that led to that place, the nearest first; the last one stands in the template itself.
-    pub included_from: Vec<TemplatePlace>,
+    /// Where, in the template itself or in one that it includes; then the tags that led to that place, the
+    /// nearest first. Empty for what has no place.
+    pub places: Vec<TemplatePlace>,
     /// What to do about it.
     pub hints: Vec<String>,
 }
@@ -80,7 +79,7 @@ pub enum TemplateFault {
 impl TemplateError {
     /// Builds an error that has no place.
     pub(super) fn new(fault: TemplateFault) -> Self {
-        Self { fault, place: None, included_from: Vec::new(), hints: Vec::new() }
+        Self { fault, places: Vec::new(), hints: Vec::new() }
     }
 }
 
@@ -126,12 +125,14 @@ impl ScopeError {
 /// A mistake in a template that another one renders: the places become lines of the message.
 impl From<TemplateError> for ScopeError {
     fn from(error: TemplateError) -> Self {
-        let mut message = match &error.place {
-            Some(place) => format!("{}:{}:{}: {}", place.template, place.line, place.column, error.fault),
-            None => error.fault.to_string(),
-        };
-        for place in &error.included_from {
-            message += &format!("\nincluded at {}:{}:{}", place.template, place.line, place.column);
+        let at = |place: &TemplatePlace| format!("{}:{}:{}", place.template, place.line, place.column);
+        let mut message = String::new();
+        if let Some(place) = error.places.first() {
+            message += &format!("{}: ", at(place));
+        }
+        message += &error.fault.to_string();
+        for place in error.places.iter().skip(1) {
+            message += &format!("\nincluded at {}", at(place));
         }
         Self { message, hints: error.hints }
     }

@@ -62,13 +62,25 @@ pub(super) fn explain(error: &Error, running: &Running) -> TemplateError {
             None => break,
         }
     }
-    let place = places.pop();
     places.reverse();
     let (fault, hints) = match raised {
         Some(raised) => (raised.fault.clone(), raised.hints.clone()),
-        None => fault(innermost, place.as_ref(), running),
+        None => fault(innermost, places.first(), running),
     };
-    TemplateError { fault, place, included_from: places, hints }
+    if let (TemplateFault::Undefined(Some(expression)), Some(place)) = (&fault, places.first_mut()) {
+        widen(place, expression, running);
+    }
+    TemplateError { fault, places, hints }
+}
+
+/// Makes a place within an expression that of the whole expression.
+fn widen(place: &mut TemplatePlace, expression: &str, running: &Running) {
+    let Some(text) = running.text(&place.template) else { return };
+    let Some(start) = text.get(..place.range.end).and_then(|before| before.rfind(expression)) else { return };
+    let end = start + expression.len();
+    if end > place.range.start {
+        *place = TemplatePlace::new(&place.template, &text, start..end);
+    }
 }
 
 fn place(error: &Error, running: &Running) -> Option<TemplatePlace> {
@@ -102,7 +114,10 @@ fn fault(error: &Error, place: Option<&TemplatePlace>, running: &Running) -> (Te
         }
         ErrorKind::UnknownMethod => return unknown_method(here().as_deref()),
         ErrorKind::TemplateNotFound => {
-            let name = detail.split('"').nth(1).filter(|name| here().is_some_and(|text| text.contains(name)));
+            let name = detail
+                .split(['"', '\''])
+                .nth(1)
+                .filter(|name| here().is_some_and(|text| text.contains(name)));
             TemplateFault::NoTemplate(name.map(str::to_owned))
         }
         ErrorKind::OutOfFuel => TemplateFault::TooManySteps,
@@ -125,7 +140,7 @@ fn fault(error: &Error, place: Option<&TemplatePlace>, running: &Running) -> (Te
 
 /// What the engine says of an operation, if it is known to speak of kinds and not of values.
 fn operation(detail: &str) -> String {
-    const ABOUT_KINDS: [&str; 22] = [
+    const ABOUT_KINDS: [&str; 20] = [
         "tried to use ",
         "cannot ",
         "can only ",
@@ -140,8 +155,6 @@ fn operation(detail: &str) -> String {
         "filter name ",
         "zip filter ",
         "number is not ",
-        "invalid digit ",
-        "invalid float ",
         "undefined ",
         "none is ",
         "number is ",
@@ -151,6 +164,9 @@ fn operation(detail: &str) -> String {
     ];
     if detail.starts_with("cycle in template inheritance") {
         return "the template extends itself".to_owned();
+    }
+    if detail.starts_with("invalid digit ") || detail.starts_with("invalid float ") {
+        return "this text is not a number".to_owned();
     }
     if ABOUT_KINDS.iter().any(|start| detail.starts_with(start)) {
         return in_our_voice(detail);
@@ -167,7 +183,13 @@ fn syntax(detail: &str) -> (TemplateFault, Vec<String>) {
     if detail.starts_with("unexpected end of input") {
         hints.push("is an `{% end… %}` or a closing `}}` or `%}` missing?".to_owned());
     }
-    (TemplateFault::Syntax(in_our_voice(detail)), hints)
+    let message = match detail {
+        "unexpected end of string" => "a quoted text never ends".to_owned(),
+        "unexpected end of comment" => "a comment never ends".to_owned(),
+        "unexpected end of raw block" => "a raw block never ends".to_owned(),
+        _ => in_our_voice(detail),
+    };
+    (TemplateFault::Syntax(message), hints)
 }
 
 fn in_our_voice(detail: &str) -> String {
@@ -197,8 +219,9 @@ fn undefined(detail: &str, running: &Running) -> (TemplateFault, Vec<String>) {
         let (name, members) = path.split_first()?;
         if !NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             let lower = NAMES.map(str::to_ascii_lowercase);
-            let names = NAMES.iter().copied().chain(lower.iter().map(|name| &**name));
-            return did_you_mean(closest(name, names.chain(FUNCTIONS).chain(ENGINE_FUNCTIONS)));
+            let lower = lower.iter().map(|name| &**name).chain(FUNCTIONS).chain(ENGINE_FUNCTIONS);
+            let in_lower_case = name.starts_with(char::is_lowercase);
+            return did_you_mean(if in_lower_case { closest(name, lower) } else { closest(name, NAMES) });
         }
         let mut value = running.name(name)?;
         for member in members {

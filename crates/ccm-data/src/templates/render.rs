@@ -140,15 +140,15 @@ impl Running {
     ) -> Result<minijinja::Value, Error> {
         let mut read_arguments = Vec::with_capacity(arguments.len());
         for argument in arguments {
+            // Asking an undefined value for anything is the one way to an error that remembers its expression.
             if argument.is_undefined() {
-                return Err(Error::from(ErrorKind::UndefinedError));
+                argument.get_attr(function)?;
             }
-            let refuse =
-                |message: &str| Raised::new(TemplateFault::Operation(format!("`{function}` {message}")));
-            if argument.is_kwargs() {
-                return Err(refuse("takes no named arguments").into());
-            }
-            read_arguments.push(read(argument).ok_or_else(|| refuse("can't take this argument"))?);
+            let refused = || {
+                let message = format!("`{function}` can't take this argument");
+                Raised::new(TemplateFault::Operation(message))
+            };
+            read_arguments.push(read(argument).ok_or_else(refused)?);
         }
         let value = self.asking.call(function, read_arguments).map_err(Raised::from)?;
         Ok(shown(&value))

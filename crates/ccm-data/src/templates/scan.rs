@@ -160,7 +160,7 @@ impl<'text> Scanner<'text> {
             let start = self.at;
             match byte {
                 byte if byte.is_ascii_whitespace() => self.at += 1,
-                b'"' | b'\'' => tokens.push(Token::Text(self.quoted(byte)?)),
+                b'"' | b'\'' => tokens.push(self.quoted(byte)?),
                 byte if byte == b'_' || byte.is_ascii_alphanumeric() => {
                     let part_of_word = |byte: &u8| *byte == b'_' || byte.is_ascii_alphanumeric();
                     self.at += self.rest().iter().take_while(|byte| part_of_word(byte)).count();
@@ -190,7 +190,7 @@ impl<'text> Scanner<'text> {
         (rest.get(trim) == Some(&closing) && rest.get(trim + 1) == Some(&b'}')).then_some(trim + 2)
     }
 
-    fn quoted(&mut self, quote: u8) -> Option<Option<&'text str>> {
+    fn quoted(&mut self, quote: u8) -> Option<Token<'text>> {
         let start = self.at + 1;
         let mut end = start;
         let mut escapes = false;
@@ -205,7 +205,7 @@ impl<'text> Scanner<'text> {
             }
         }
         self.at = end + 1;
-        Some((!escapes).then(|| &self.text[start..end]))
+        Some(Token::Text((!escapes).then(|| &self.text[start..end])))
     }
 }
 

@@ -11,6 +11,7 @@ pub mod layers;
 pub mod merge;
 pub mod nodes;
 pub mod printed;
+pub mod templates;
 pub mod validators;
 
 #[cfg(test)]

@@ -70,8 +70,15 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Vec<Diagnosti
 impl Conditions {
     /// Adds the conditions of what is around it.
     pub(crate) fn within(mut self, outer: &Self) -> Self {
-        let around = outer.conditions.iter().map(|condition| Condition { outer: true, ..condition.clone() });
-        self.conditions.splice(0..0, around);
+        self.conditions.splice(0..0, outer.conditions.iter().cloned());
+        self
+    }
+
+    /// The same for what is within: they are those of what is around it.
+    pub(crate) fn outer(mut self) -> Self {
+        for condition in &mut self.conditions {
+            condition.outer = true;
+        }
         self
     }
 

@@ -1,25 +1,26 @@
 //! The values of a manifest: its data, what its hierarchy lays over them, and what comes from outside.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
-use ccm_data::annotations::{self, Annotation, EvaluationError};
+use ccm_data::annotations;
 use ccm_data::hierarchy::{self, Expanded, Hierarchy, Outcome, Overrides, Resolution};
 use ccm_data::layers::{Layers, Source};
-use ccm_data::validators;
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, Node};
+use ccm_model::{Diagnostic, Entry};
 
 use crate::expand::Expander;
-use crate::scope::{Evaluator, ManifestScope, Moment, Trouble};
+use crate::scope::{Evaluator, ManifestScope, Moment};
+use crate::validation;
+use crate::wording::expected;
 use crate::world::World;
 
 /// The parts of a manifest that its values come from.
 #[derive(Debug, Default)]
 pub(crate) struct DataNodes {
-    pub(crate) data: Option<Node>,
-    pub(crate) hierarchy: Option<Node>,
-    pub(crate) overrides: Option<Node>,
+    pub(crate) data: Option<Entry>,
+    pub(crate) hierarchy: Option<Entry>,
+    pub(crate) overrides: Option<Entry>,
 }
 
 /// A layer from outside, laid over the values of the manifest.
@@ -49,28 +50,29 @@ pub(crate) fn resolve(
     nodes: &DataNodes,
     world: &World<'_>,
     text: &Arc<str>,
-    directory: &PathBuf,
+    directory: &Path,
     overlays: &[Overlay],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ResolvedData {
     let scope =
-        ManifestScope { text: Arc::clone(text), directory: directory.clone(), data: Value::Null };
+        ManifestScope { text: Arc::clone(text), directory: directory.to_owned(), data: Value::Null };
     let evaluator = || Evaluator { world, manifest: &scope, moment: Moment::Data };
     let mut expander = Expander::new(evaluator());
     let data = match &nodes.data {
         None => Value::map::<&str>([]),
-        Some(node) if node.as_map().is_none() => {
-            diagnostics.push(crate::wording::expected("a map of values", node));
+        Some(entry) if entry.value.is_null() => Value::map::<&str>([]),
+        Some(entry) if entry.value.as_map().is_none() => {
+            diagnostics.push(expected("a map of values", &entry.value));
             Value::map::<&str>([])
         }
-        Some(node) => expander.value(node),
+        Some(entry) => expander.value(&entry.value),
     };
     let hierarchy = match &nodes.hierarchy {
-        Some(node) => hierarchy::read(node, diagnostics),
+        Some(entry) => hierarchy::read(&entry.key, &entry.value, diagnostics),
         None => Hierarchy::default(),
     };
     let overrides = match &nodes.overrides {
-        Some(node) => Overrides::read(node, diagnostics),
+        Some(entry) => Overrides::read(&entry.value, diagnostics),
         None => Overrides::default(),
     };
     let expanded: Vec<Expanded> = hierarchy
@@ -89,25 +91,12 @@ pub(crate) fn resolve(
     }
     let value = layers.merged();
     let mut found = Vec::new();
-    if let Some(node) = &nodes.data {
-        found = annotations::collect(node, text, diagnostics);
+    if let Some(entry) = &nodes.data {
+        found = annotations::collect(text, &entry.key, &entry.value, diagnostics);
     }
-    check(&value, &found, world, diagnostics);
+    let validate = |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
+    diagnostics.extend(annotations::check(&value, &found, &validate));
     let secrets = annotations::sensitive_texts(&value, &found);
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
     ResolvedData { value, secrets, entries, layers }
-}
-
-/// Holds the final values against what comments ask of them.
-fn check(value: &Value, found: &[Annotation], world: &World<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let validate = |expression: &str, value: &Value| {
-        validators::evaluate(expression, value, world.sources.now())
-    };
-    let _: &dyn Fn(&str, &Value) -> Result<bool, EvaluationError> = &validate;
-    diagnostics.extend(annotations::check(value, found, &validate));
-}
-
-/// Tells what is wrong, if something is.
-pub(crate) fn is_reported(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Reported)
 }

@@ -68,6 +68,31 @@ pub(crate) struct Expanded {
 }
 
 impl Expanded {
+    /// Refuses what has to wait, where a value has to be known before the run.
+    pub(crate) fn refuse_late(&mut self) {
+        for (on, span) in std::mem::take(&mut self.late_on) {
+            let what = match on {
+                LateOn::File(_) => "the content of a file that this manifest manages is known",
+                LateOn::Capture(_) => "what a command captures is known",
+            };
+            let mistake = Diagnostic::error(span, "this has to be known before the run");
+            self.diagnostics.push(mistake.with_hint(format!("{what} only when the resource has had its turn")));
+        }
+    }
+
+    /// Adds what was found before.
+    pub(crate) fn add(&mut self, before: Self) {
+        self.refused.0.extend(before.refused.0);
+        self.late.0.extend(before.late.0);
+        self.late_on.extend(before.late_on);
+        self.diagnostics.extend(before.diagnostics);
+    }
+
+    /// Tells whether a mistake lies in what is not known.
+    pub(crate) fn explains(&self, mistake: &Diagnostic) -> bool {
+        self.refused.explains(mistake) || self.late.explains(mistake)
+    }
+
     /// Tells whether the value at a place is not known, so that nothing can be said of it.
     pub(crate) fn hides(&self, span: Span) -> bool {
         self.refused.covers(span) || self.late.covers(span)
@@ -93,12 +118,20 @@ pub(crate) struct Expander<'a, 's> {
     pub(crate) idle: bool,
     /// Only these texts are expanded; the others have been, and may look like expressions by now.
     only: Option<&'a Places>,
+    /// Nothing is expanded at all.
+    verbatim: bool,
     pub(crate) found: Expanded,
 }
 
 impl<'a, 's> Expander<'a, 's> {
     pub(crate) fn new(evaluator: Evaluator<'a, 's>) -> Self {
-        Self { evaluator, idle: false, only: None, found: Expanded::default() }
+        Self { evaluator, idle: false, only: None, verbatim: false, found: Expanded::default() }
+    }
+
+    /// Takes every text as it is.
+    pub(crate) fn verbatim(mut self, verbatim: bool) -> Self {
+        self.verbatim = verbatim;
+        self
     }
 
     /// Expands these texts alone.
@@ -216,7 +249,7 @@ impl<'a, 's> Expander<'a, 's> {
     }
 
     fn text(&mut self, text: &str, span: Span, reading: Reading<'_>) -> Outcome {
-        if !may_hold_any(text) || self.only.is_some_and(|only| !only.covers(span)) {
+        if self.verbatim || !may_hold_any(text) || self.only.is_some_and(|only| !only.covers(span)) {
             return Outcome::Same;
         }
         let parts = match split(text, reading.reader == Reader::Shell) {

@@ -8,22 +8,35 @@
 //!
 //! Nothing here opens a file, and no resource type is known but through [`ccm_model::TypeSpec`].
 
+mod children;
 mod common_properties;
+mod control;
 mod cycles;
+mod data;
 mod document;
 mod draft;
 mod entries;
 mod expand;
+mod generated;
+mod late;
 mod later;
 mod load;
 mod paths;
 mod references;
 mod resources;
 mod schema;
+mod scope;
 mod slips;
+mod sources;
 mod types;
+mod validation;
 mod wording;
+mod words;
+mod world;
 
 pub use common_properties::CommonProperties;
-pub use load::{Loaded, load};
+pub use data::{Overlay, ResolvedData};
+pub use late::{Completed, Late};
+pub use load::{Loaded, Request, load};
+pub use sources::{FactPath, Sources};
 pub use schema::schema;

@@ -68,6 +68,14 @@ pub(crate) struct Mistake {
     pub(crate) places: Vec<(Span, String)>,
 }
 
+/// What a template rendered to, and which of its lines wrote which line.
+pub(crate) struct WithLines {
+    pub(crate) text: String,
+    pub(crate) lines: Option<Vec<usize>>,
+    pub(crate) template: SourceId,
+    pub(crate) template_text: Arc<str>,
+}
+
 /// What a value waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LateOn {
@@ -121,10 +129,22 @@ impl Evaluator<'_, '_> {
 
     /// Renders a template beside the manifest.
     pub(crate) fn template(&self, path: &str) -> Result<String, Trouble> {
+        self.rendered(|calling| calling.template(path))
+    }
+
+    /// Renders a template beside the manifest, and tells which of its lines wrote which line.
+    pub(crate) fn template_with_lines(&self, path: &str) -> Result<WithLines, Trouble> {
+        self.rendered(|calling| calling.template_with_lines(path))
+    }
+
+    fn rendered<T>(
+        &self,
+        render: impl FnOnce(&Calling<'_, '_, '_>) -> Result<T, FunctionError>,
+    ) -> Result<T, Trouble> {
         let calling =
             Calling { evaluator: self, facts: Value::Null, late: RefCell::default(), places: RefCell::default() };
-        match calling.template(path) {
-            Ok(text) => Ok(text),
+        match render(&calling) {
+            Ok(rendered) => Ok(rendered),
             Err(_) if calling.late.borrow().is_some() => {
                 Err(calling.late.take().map_or(Trouble::Reported, Trouble::Late))
             }
@@ -287,13 +307,26 @@ impl Calling<'_, '_, '_> {
     }
 
     fn template(&self, written: &str) -> Result<String, FunctionError> {
-        let world = self.evaluator.world;
+        let (text, source, rendering) = self.opened(written)?;
+        templates::render(written, &text, &rendering).map_err(|error| self.refuse(written, source, &error))
+    }
+
+    fn template_with_lines(&self, written: &str) -> Result<WithLines, FunctionError> {
+        let (template_text, template, rendering) = self.opened(written)?;
+        match templates::render_with_lines(written, &template_text, &rendering) {
+            Ok((text, lines)) => Ok(WithLines { text, lines, template, template_text }),
+            Err(error) => Err(self.refuse(written, template, &error)),
+        }
+    }
+
+    /// Reads a template and what it mentions.
+    fn opened(&self, written: &str) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
         let path = self.evaluator.manifest.directory.join(written);
         let text = self.read(&path)?;
-        let source = world.template_source(&path, &path.display().to_string(), &text);
+        let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { calling: self, mentions: RefCell::default() };
         rendering.mention(&text);
-        templates::render(written, &text, &rendering).map_err(|error| self.refuse(written, source, &error))
+        Ok((text, source, rendering))
     }
 
     /// Remembers where in templates an error came from, and puts it into words.

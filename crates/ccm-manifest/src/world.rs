@@ -179,7 +179,7 @@ impl Read {
                 _ => {}
             }
         }
-        for call in mentions.calls.iter().filter(|call| call.function == "lookup") {
+        for call in mentions.calls.iter().filter(|call| call.name == "lookup") {
             let path = call.argument.as_deref().and_then(|path| path.strip_prefix("captures"));
             if let Some(rest) = path.filter(|rest| rest.is_empty() || rest.starts_with(['.', '|'])) {
                 let name = ccm_expr::path::Path::parse(rest.trim_start_matches(['.', '|']));
@@ -187,7 +187,7 @@ impl Read {
                 read.captures.push(name);
             }
         }
-        if mentions.everything {
+        if !mentions.environment.is_empty() {
             read.facts.push(Vec::new());
         }
         read

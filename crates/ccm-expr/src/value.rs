@@ -1,8 +1,18 @@
 //! What expressions are made of and what they yield.
 
+mod equality;
+mod json;
+mod show;
+
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+
+pub(crate) use equality::{Compared, hash};
+pub(crate) use json::{indented, is_too_deep};
+pub(crate) use show::go_text;
+
+use crate::time::{CalendarPart, Moment};
 
 /// A map in the order in which it was written.
 pub type Map = IndexMap<Arc<str>, Value>;
@@ -21,10 +31,20 @@ pub enum Value {
     Float(f64),
     /// Text.
     Text(Arc<str>),
+    /// Bytes, which need not be text.
+    Bytes(Arc<[u8]>),
     /// A list.
     List(Arc<Vec<Value>>),
     /// A map.
     Map(Arc<Map>),
+    /// A map of which at least one key is not text, in the order in which it was made.
+    Groups(Arc<Vec<(Value, Value)>>),
+    /// A span of time, in nanoseconds.
+    Duration(i64),
+    /// A date with its time and zone.
+    Moment(Moment),
+    /// A month, a weekday or a time zone: what a date is asked for.
+    Calendar(CalendarPart),
 }
 
 impl Value {
@@ -51,8 +71,12 @@ impl Value {
             Self::Int(_) => "an integer",
             Self::Float(_) => "a number",
             Self::Text(_) => "text",
+            Self::Bytes(_) => "bytes",
             Self::List(_) => "a list",
-            Self::Map(_) => "a map",
+            Self::Map(_) | Self::Groups(_) => "a map",
+            Self::Duration(_) => "a duration",
+            Self::Moment(_) => "a date",
+            Self::Calendar(part) => part.kind(),
         }
     }
 
@@ -60,24 +84,28 @@ impl Value {
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Map(map) => map.get(key),
+            Self::Groups(entries) => entries.iter().find_map(|(name, value)| match name {
+                Self::Text(name) if **name == *key => Some(value),
+                _ => None,
+            }),
             _ => None,
         }
     }
-}
 
-impl From<serde_json::Value> for Value {
-    fn from(json: serde_json::Value) -> Self {
-        match json {
-            serde_json::Value::Null => Self::Null,
-            serde_json::Value::Bool(boolean) => Self::Bool(boolean),
-            serde_json::Value::Number(number) => {
-                number.as_i64().map_or_else(|| Self::Float(number.as_f64().unwrap_or(f64::NAN)), Self::Int)
-            }
-            serde_json::Value::String(text) => Self::Text(text.into()),
-            serde_json::Value::Array(elements) => Self::list(elements.into_iter().map(Self::from)),
-            serde_json::Value::Object(entries) => {
-                Self::map(entries.into_iter().map(|(key, value)| (key, Self::from(value))))
-            }
+    /// Whether it is nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// A map from keys of any kind; one whose keys are all text is like any other map.
+    pub(crate) fn from_entries(entries: Vec<(Self, Self)>) -> Self {
+        if !entries.iter().all(|(key, _)| matches!(key, Self::Text(_))) {
+            return Self::Groups(Arc::new(entries));
         }
+        let named = entries.into_iter().filter_map(|(key, value)| match key {
+            Self::Text(key) => Some((key, value)),
+            _ => None,
+        });
+        Self::Map(Arc::new(named.collect()))
     }
 }

@@ -1,0 +1,4 @@
+//! Tests of the expression language from the outside.
+
+mod cases;
+mod world;

@@ -139,6 +139,10 @@ fn leaves(value: &Value, keep: &mut dyn FnMut(String)) {
         }
         Value::List(elements) => elements.iter().for_each(|element| leaves(element, keep)),
         Value::Map(map) => map.values().for_each(|value| leaves(value, keep)),
+        Value::Groups(entries) => entries.iter().for_each(|(_, value)| leaves(value, keep)),
+        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+            keep(printed::to_text(value).into_owned());
+        }
     }
 }
 

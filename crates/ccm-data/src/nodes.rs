@@ -1,5 +1,7 @@
 //! From what was written to values, and back.
 
+use std::sync::Arc;
+
 use ccm_expr::{Map, Value};
 use ccm_model::{Entry, Key, Kind, Node, Scalar, ScalarStyle, Span};
 
@@ -56,14 +58,23 @@ pub fn from_value(value: &Value, span: Span) -> Node {
             ccm_model::Value::List(elements.iter().map(|element| from_value(element, span)).collect())
         }
         Value::Map(map) => ccm_model::Value::Map(of_map(map, span)),
+        Value::Groups(entries) => ccm_model::Value::Map(of_map(&named(entries), span)),
+        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+            return Node::text(&*printed::to_text(value), span);
+        }
         Value::Null => computed("null"),
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => computed(&printed::to_text(value)),
     };
     Node { value, span }
 }
 
+/// A map whose keys are the texts of other keys.
+pub(crate) fn named(entries: &[(Value, Value)]) -> Map {
+    entries.iter().map(|(key, value)| (Arc::from(&*printed::to_text(key)), value.clone())).collect()
+}
+
 fn of_map(map: &Map, span: Span) -> ccm_model::Map {
-    let entry = |(key, value): (&std::sync::Arc<str>, &Value)| Entry {
+    let entry = |(key, value): (&Arc<str>, &Value)| Entry {
         key: Key { text: (&**key).into(), span },
         value: from_value(value, span),
     };

@@ -13,7 +13,11 @@ pub fn to_text(value: &Value) -> Cow<'_, str> {
         Value::Int(number) => Cow::Owned(number.to_string()),
         Value::Float(number) => Cow::Owned(float(*number)),
         Value::Text(text) => Cow::Borrowed(text),
-        Value::List(_) | Value::Map(_) => Cow::Owned(to_json(value).to_string()),
+        Value::List(_) | Value::Map(_) | Value::Groups(_) => Cow::Owned(to_json(value).to_string()),
+        // What only expressions make is text of their own.
+        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+            Cow::Owned(value.to_string())
+        }
     }
 }
 
@@ -31,6 +35,12 @@ pub fn to_json(value: &Value) -> serde_json::Value {
         Value::Text(text) => (**text).into(),
         Value::List(elements) => elements.iter().map(to_json).collect(),
         Value::Map(map) => map.iter().map(|(key, value)| (key.to_string(), to_json(value))).collect(),
+        Value::Groups(entries) => {
+            entries.iter().map(|(key, value)| (to_text(key).into_owned(), to_json(value))).collect()
+        }
+        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+            value.to_string().into()
+        }
     }
 }
 

@@ -50,10 +50,6 @@ impl Places {
     pub(crate) fn explains(&self, mistake: &Diagnostic) -> bool {
         mistake.span().is_some_and(|span| self.covers(span))
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 /// What was found while texts were expanded.

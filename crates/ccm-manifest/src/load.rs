@@ -129,14 +129,15 @@ impl<'s> Loader<'s, '_> {
         let own = self.manifests.len();
         self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
         let nothing = Managed::new();
+        let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let settings =
-            document::settings(settings, self.evaluator(own, Moment::Early(&nothing)), &mut self.diagnostics);
+            document::settings(settings, self.evaluator(own, Moment::Early(&nothing)), &mut diagnostics);
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
         let mut standing = own;
         let mut verbatim = false;
         if let Some(template) = template {
             let evaluator = self.evaluator(own, Moment::Early(&nothing));
-            if let Some((generated, nodes)) = generated::generate(&template, &evaluator, &mut self.diagnostics) {
+            if let Some((generated, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
                 standing = self.manifests.len();
                 verbatim = true;
                 self.manifests.push(ManifestScope {
@@ -147,6 +148,7 @@ impl<'s> Loader<'s, '_> {
                 items = nodes;
             }
         }
+        self.diagnostics = diagnostics;
         let items_span = items.first().map(|item| wording::start_of(item.span));
         self.collect(items, standing, verbatim, &around, &data);
         ReadManifest { settings, data, items_span }
@@ -203,6 +205,7 @@ impl<'s> Loader<'s, '_> {
         let mut drafts = std::mem::take(&mut self.drafts);
         let managed = self.managed(&drafts);
         let broken = std::mem::take(&mut self.broken);
+        let nameless = std::mem::take(&mut self.nameless);
         let mut names = Names::new(self.types, &broken);
         for (index, draft) in drafts.iter().enumerate() {
             names.add(ResourceIndex::from_usize(index), draft, &mut diagnostics);
@@ -223,7 +226,7 @@ impl<'s> Loader<'s, '_> {
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
             draft.check(self.types, &self.manifests[draft.manifest].text, &mut diagnostics);
         }
-        for (nameless, manifest) in std::mem::take(&mut self.nameless) {
+        for (nameless, manifest) in nameless {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, false), text));
         }

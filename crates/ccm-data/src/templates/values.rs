@@ -20,6 +20,12 @@ pub(super) fn shown(value: &Value) -> minijinja::Value {
         Value::Text(text) => minijinja::Value::from(Arc::clone(text)),
         Value::List(list) => minijinja::Value::from_object(List(Arc::clone(list))),
         Value::Map(map) => minijinja::Value::from_object(Entries(Arc::clone(map))),
+        Value::Groups(entries) => {
+            minijinja::Value::from_object(Entries(Arc::new(crate::nodes::named(entries))))
+        }
+        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+            minijinja::Value::from(value.to_string())
+        }
     }
 }
 
@@ -68,49 +74,10 @@ pub(super) fn text_of(value: &minijinja::Value) -> Result<String, Error> {
             let Some(value) = read(value) else {
                 return Err(Error::new(ErrorKind::BadSerialization, ""));
             };
-            json(&value)
+            crate::printed::to_text(&value).into_owned()
         }
         _ => value.to_string(),
     })
-}
-
-fn json(value: &Value) -> String {
-    let mut text = String::new();
-    write_json(value, &mut text);
-    text
-}
-
-fn write_json(value: &Value, out: &mut String) {
-    let separate = |out: &mut String, index: usize| {
-        if index > 0 {
-            out.push(',');
-        }
-    };
-    match value {
-        Value::List(list) => {
-            out.push('[');
-            for (index, element) in list.iter().enumerate() {
-                separate(out, index);
-                write_json(element, out);
-            }
-            out.push(']');
-        }
-        Value::Map(map) => {
-            out.push('{');
-            for (index, (key, value)) in map.iter().enumerate() {
-                separate(out, index);
-                *out += &serde_json::Value::from(&**key).to_string();
-                out.push(':');
-                write_json(value, out);
-            }
-            out.push('}');
-        }
-        Value::Null => *out += "null",
-        Value::Bool(boolean) => *out += &boolean.to_string(),
-        Value::Int(integer) => *out += &integer.to_string(),
-        Value::Float(float) => *out += &serde_json::Value::from(*float).to_string(),
-        Value::Text(text) => *out += &serde_json::Value::from(&**text).to_string(),
-    }
 }
 
 /// The methods that maps have in Python, which templates written for it use.
@@ -163,7 +130,7 @@ impl Object for List {
     }
 
     fn render(self: &Arc<Self>, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&json(&Value::List(Arc::clone(&self.0))))
+        formatter.write_str(&crate::printed::to_text(&Value::List(Arc::clone(&self.0))))
     }
 }
 
@@ -193,6 +160,6 @@ impl Object for Entries {
     }
 
     fn render(self: &Arc<Self>, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&json(&Value::Map(Arc::clone(&self.0))))
+        formatter.write_str(&crate::printed::to_text(&Value::Map(Arc::clone(&self.0))))
     }
 }

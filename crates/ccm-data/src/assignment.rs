@@ -14,10 +14,10 @@ pub enum AssignmentError {
     #[error("`{0}` has no `=`")]
     NoEquals(String),
     /// There is nothing before the `=`.
-    #[error("`{0}` has no key before its `=`")]
-    NoKey(String),
+    #[error("there is no key before the `=`")]
+    NoKey,
     /// There is nothing between two dots of the key, or before the first or behind the last.
-    #[error("`{0}` has an empty part in its key")]
+    #[error("the key `{0}` has an empty part")]
     EmptyPart(String),
     /// The key has more parts than maps may stand within each other.
     #[error("the key has more than {DEEPEST} parts")]
@@ -28,7 +28,7 @@ impl AssignmentError {
     /// Advises how to write it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoEquals(_) | Self::NoKey(_) => "write it like `port=8080` or `web.port=8080`",
+            Self::NoEquals(_) | Self::NoKey => "write it like `port=8080` or `web.port=8080`",
             Self::EmptyPart(_) => "write `\\.` for a dot that belongs to a key",
             Self::TooDeep => "put deep data into a file",
         }
@@ -42,14 +42,13 @@ const DEEPEST: usize = 64;
 /// read as YAML reads a scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and everything else text. No
 /// value is an empty text.
 pub fn read(text: &str) -> Result<Value, AssignmentError> {
-    let owned = || text.to_owned();
-    let (key, written) = text.split_once('=').ok_or_else(|| AssignmentError::NoEquals(owned()))?;
+    let (key, written) = text.split_once('=').ok_or_else(|| AssignmentError::NoEquals(text.to_owned()))?;
     if key.is_empty() {
-        return Err(AssignmentError::NoKey(owned()));
+        return Err(AssignmentError::NoKey);
     }
     let parts = parts(key);
     if parts.iter().any(|part| part.trim().is_empty()) {
-        return Err(AssignmentError::EmptyPart(owned()));
+        return Err(AssignmentError::EmptyPart(key.to_owned()));
     }
     if parts.len() > DEEPEST {
         return Err(AssignmentError::TooDeep);
@@ -139,11 +138,11 @@ mod tests {
         for (text, error) in [
             ("", "`` has no `=`"),
             ("a", "`a` has no `=`"),
-            ("=x", "`=x` has no key before its `=`"),
-            ("a..b=x", "`a..b=x` has an empty part in its key"),
-            (".a=x", "`.a=x` has an empty part in its key"),
-            ("a.=x", "`a.=x` has an empty part in its key"),
-            (" =x", "` =x` has an empty part in its key"),
+            ("=x", "there is no key before the `=`"),
+            ("a..b=x", "the key `a..b` has an empty part"),
+            (".a=x", "the key `.a` has an empty part"),
+            ("a.=x", "the key `a.` has an empty part"),
+            (" =x", "the key ` ` has an empty part"),
             (&deep, "the key has more than 64 parts"),
         ] {
             assert_eq!(read(text).err().map(|error| error.to_string()).as_deref(), Some(error), "{text}");

@@ -241,7 +241,7 @@ mod tests {
             let origins = layers.origins();
             prop_assert!(origins.iter().all(|origin| !origin.sources.is_empty()));
             let found: Vec<String> =
-                origins.iter().map(|origin| origin.path.iter().map(|key| format!(".{key}")).collect()).collect();
+                origins.iter().map(|origin| format!(".{}", origin.path.join("."))).collect();
             prop_assert_eq!(found, expected);
         }
     }

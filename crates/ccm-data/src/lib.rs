@@ -5,6 +5,8 @@
 
 pub mod annotations;
 pub mod assignment;
+pub mod dotenv;
+pub mod facts;
 pub mod hierarchy;
 pub mod interpolation;
 pub mod layers;

@@ -100,9 +100,9 @@ mod tests {
         }
         let Value::Map(after) = &base else { panic!("a map") };
         assert_eq!(Arc::as_ptr(after), before);
-        let last = base.get("k999").expect("a key");
-        assert!(same(last.get("v").expect("a key"), &Value::Int(49)));
-        assert!(matches!(last.get("l"), Some(Value::List(list)) if list.len() == 50));
+        let entry = base.get("k999").expect("a key");
+        assert!(same(entry.get("v").expect("a key"), &Value::Int(49)));
+        assert!(matches!(entry.get("l"), Some(Value::List(list)) if list.len() == 50));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Values for the tests of this crate.
 
 use ccm_expr::Value;
-use ccm_model::{Node, SourceId};
+use ccm_model::{Node, SourceId, Span};
 use proptest::prelude::*;
 
 use crate::nodes::to_value;
@@ -9,7 +9,7 @@ use crate::nodes::to_value;
 /// The node of a YAML text without mistakes.
 pub(crate) fn node(yaml: &str) -> Node {
     let parsed = ccm_yaml::parse(SourceId(0), yaml, &ccm_yaml::Limits::default());
-    parsed.expect("no mistake").unwrap_or_else(|| crate::nodes::from_value(&Value::Null, Default::default()))
+    parsed.expect("no mistake").unwrap_or_else(|| crate::nodes::from_value(&Value::Null, Span::default()))
 }
 
 /// The value of a YAML text without mistakes.

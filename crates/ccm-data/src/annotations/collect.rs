@@ -27,7 +27,7 @@ pub fn collect(
         let written = read(source_text, &comment);
         match comment.above {
             Some(key) => above.entry(key).or_default().extend(written),
-            None => diagnostics.extend(written.into_iter().filter(|one| one.what.is_ok()).map(above_nothing)),
+            None => diagnostics.extend(written.iter().filter(|one| one.what.is_ok()).map(above_nothing)),
         }
     }
     let mut walk =
@@ -150,7 +150,7 @@ fn slip_at(slip: Slip, span: Span) -> Diagnostic {
     }
 }
 
-fn above_nothing(written: Written) -> Diagnostic {
+fn above_nothing(written: &Written) -> Diagnostic {
     Diagnostic::warning(written.span, "this annotation stands above no key, and has no effect")
         .with_hint("write it alone on the line directly above the key that it is about")
 }

@@ -22,8 +22,9 @@ fn overrides(text: &str) -> (Overrides, Vec<String>) {
 fn shown(text: &str, diagnostics: &[Diagnostic]) -> Vec<String> {
     let one = |diagnostic: &Diagnostic| {
         let place = diagnostic.span().map_or("", |span| &text[span.range()]);
-        let hints: String = diagnostic.hints.iter().map(|hint| format!(" | {hint}")).collect();
-        format!("{place}: {}{hints}", diagnostic.message)
+        let said: Vec<&str> =
+            std::iter::once(&diagnostic.message).chain(&diagnostic.hints).map(String::as_str).collect();
+        format!("{place}: {}", said.join(" | "))
     };
     diagnostics.iter().map(one).collect()
 }

@@ -1,0 +1,180 @@
+//! What manifests are made of beside their own text: files, facts and the environment of this machine.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ccm_data::{assignment, dotenv, facts, merge};
+use ccm_expr::{Timestamp, Value};
+use ccm_facts::{CustomFacts, Subtree, Subtrees};
+use ccm_host::{Clock, Files as _, SystemClock, SystemFiles, SystemMachine, environment};
+use ccm_manifest::{FactPath, Sources};
+use ccm_model::{Diagnostic, SourceMap};
+
+use crate::arguments::FactArguments;
+use crate::messages;
+
+/// A file that a manifest reads may have this many bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// This machine, with what the command line says of it.
+pub(crate) struct MachineSources {
+    clock: SystemClock,
+    now: Timestamp,
+    files: SystemFiles,
+    given: FactArguments,
+    /// The facts that were given stand for another machine, so this one is not asked.
+    is_another: bool,
+    /// The file of variables beside the manifest, if it is to be read.
+    dotenv: Option<PathBuf>,
+    gathered: Cell<Subtrees>,
+    of_machine: RefCell<Value>,
+    /// The facts that were written down.
+    written: OnceCell<Result<Value, Vec<Diagnostic>>>,
+}
+
+impl MachineSources {
+    /// Looks at this machine; `directory` is that of the manifest.
+    pub(crate) fn new(given: &FactArguments, directory: &Path) -> Self {
+        let clock = SystemClock::new();
+        let now = Timestamp::try_from(clock.now()).unwrap_or_default();
+        Self {
+            clock,
+            now,
+            files: SystemFiles::default(),
+            given: given.clone(),
+            is_another: false,
+            dotenv: (!given.no_env).then(|| directory.join(".env")),
+            gathered: Cell::new(Subtrees::NONE),
+            of_machine: RefCell::new(Value::map::<&str>([])),
+            written: OnceCell::new(),
+        }
+    }
+
+    /// Takes the facts that were given for those of another machine.
+    pub(crate) fn of_another(mut self) -> Self {
+        self.is_another = true;
+        self
+    }
+
+    /// Gathers what is at or below these paths and was not gathered before.
+    fn gather(&self, needed: &[FactPath]) {
+        if self.is_another {
+            return;
+        }
+        let needed = needed.iter().map(|path| {
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            Subtree::needed_for(&path)
+        });
+        let wanted = needed.fold(Subtrees::NONE, Subtrees::union);
+        let gathered = self.gathered.get();
+        let missing: Subtrees = Subtree::ALL
+            .into_iter()
+            .filter(|subtree| wanted.contains(*subtree) && !gathered.contains(*subtree))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        self.gathered.set(gathered.union(missing));
+        let (found, warnings) = ccm_facts::gather(&SystemMachine, &self.clock, missing);
+        warnings.iter().for_each(|warning| messages::warning_of(warning));
+        merge::deep(&mut self.of_machine.borrow_mut(), &Value::from(found));
+    }
+
+    /// Reads the facts that were written down: in files of this machine, in files that were given, and on the
+    /// command line.
+    fn written(&self, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        let mut files: Vec<(String, Arc<str>)> = Vec::new();
+        if !self.is_another {
+            let (custom, warnings) = CustomFacts::of_this_user().read();
+            warnings.iter().for_each(|warning| messages::warning_of(warning));
+            files.extend(custom.into_iter().map(|file| (file.path.display().to_string(), file.text.into())));
+        }
+        for path in &self.given.facts {
+            let text = self.read(path).map_err(|error| {
+                let message = format!("the facts {} can't be read: {error}", path.display());
+                vec![Diagnostic::without_place(message)]
+            })?;
+            files.push((path.display().to_string(), text.into()));
+        }
+        let files: Vec<_> = files
+            .into_iter()
+            .map(|(name, text)| (texts.add(name.clone(), Arc::clone(&text)), format_of(&name), text))
+            .collect();
+        let files: Vec<facts::File<'_>> = files
+            .iter()
+            .map(|(source, format, text)| facts::File { source: *source, text, format: *format })
+            .collect();
+        let mut written = facts::merge(&files)?;
+        for pair in &self.given.fact {
+            match assignment::read(pair) {
+                Ok(value) => merge::deep(&mut written, &value),
+                Err(error) => {
+                    let mistake = Diagnostic::without_place(format!("--fact {pair}: {error}"));
+                    return Err(vec![mistake.with_hint(error.hint())]);
+                }
+            }
+        }
+        Ok(written)
+    }
+}
+
+impl Sources for MachineSources {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        let read = self.files.read(path, LONGEST).map_err(io::Error::other)?;
+        let content = read.content.ok_or(io::ErrorKind::FileTooLarge)?;
+        String::from_utf8(content)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    }
+
+    fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        self.gather(needed);
+        let mut facts = self.of_machine.borrow().clone();
+        let written = self.written.get_or_init(|| self.written(texts)).clone()?;
+        merge::deep(&mut facts, &written);
+        Ok(facts)
+    }
+
+    fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
+        let mut variables = environment();
+        let Some(path) = &self.dotenv else { return Ok(variables) };
+        match self.read(path) {
+            Ok(text) => {
+                let source = texts.add(path.display().to_string(), text.as_str());
+                variables.extend(dotenv::read(source, &text)?);
+            }
+            Err(error) if is_absent(&error) => {}
+            Err(error) => {
+                let message = format!("{} can't be read: {error}", path.display());
+                let mistake = Diagnostic::without_place(message);
+                return Err(vec![mistake.with_hint("`--no-env` leaves it out")]);
+            }
+        }
+        Ok(variables)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+}
+
+/// How a file of facts is written, by its name.
+fn format_of(name: &str) -> facts::Format {
+    let is_json = Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    if is_json { facts::Format::Json } else { facts::Format::Yaml }
+}
+
+/// Tells whether a file is not there, whatever layers the error has.
+fn is_absent(error: &io::Error) -> bool {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = source {
+        if let Some(error) = error.downcast_ref::<io::Error>()
+            && error.kind() == io::ErrorKind::NotFound
+        {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}

@@ -7,16 +7,23 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FileType, SeekFrom, seek};
 
+use super::content::Readable;
 use super::look::open_regular;
 use super::walk::Place;
 use super::write::{Filling, put};
 use super::{Attributes, FileError, Step, content};
+use crate::command::Cancellation;
 
 /// How much of a path the name of its backup shows.
 const SLUG: usize = 120;
 
 /// Copies a file into `backups` below a directory. One that is not there is not copied.
-pub(super) fn back_up(path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
+pub(super) fn back_up(
+    path: &Path,
+    state: &Path,
+    at: SystemTime,
+    cancellation: &Cancellation,
+) -> Result<PathBuf, FileError> {
     let directory = state.join("backups");
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.map_err(|error| FileError::step(&directory, Step::Create, error))?;
@@ -25,12 +32,14 @@ pub(super) fn back_up(path: &Path, state: &Path, at: SystemTime) -> Result<PathB
     let entry = entry.ok_or_else(|| FileError::Changed(path.to_owned()))?;
     let unread = |error: std::io::Error| FileError::step(path, Step::Read, error);
     let file = open_regular(&place, entry)?;
-    let descriptor = file.try_clone().map_err(unread)?;
-    let sha256 = content::read(descriptor, None, 0, |_| Ok(())).map_err(unread)?.sha256;
+    let readable = |file| Readable { file, path, expected: None };
+    let first = readable(file.try_clone().map_err(unread)?);
+    let sha256 = content::read(first, cancellation, 0, |_| Ok(()))?.sha256;
     seek(&file, SeekFrom::Start(0)).map_err(|error| unread(error.into()))?;
     let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let kept = directory.join(format!("{}.{}.{seconds}", slug(path), &sha256[..12]));
-    put(&kept, Filling::File(file, path), Attributes { mode: Some(0o600), ..Attributes::default() })?;
+    let private = Attributes { mode: Some(0o600), ..Attributes::default() };
+    put(&kept, Filling::File(readable(file)), private, cancellation)?;
     Ok(kept)
 }
 

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use rustix::fs::{Dir, FileType, Mode, OFlags, fstat, open, openat};
 
+use super::content::{self, Readable};
 use super::walk::{Entry, Place};
-use super::{FileError, FileKind, FileState, Hash, Look, PathState, ReadContent, Step, content};
+use super::{FileError, FileKind, FileState, Hash, Look, PathState, ReadContent, Step};
+use crate::command::Cancellation;
 
 /// Opening to read: never a link, and without waiting for the other end of a pipe.
 const READ: OFlags = OFlags::RDONLY
@@ -16,7 +18,7 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// Reads the state of a path.
-pub(super) fn look(path: &Path, look: Look) -> Result<PathState, FileError> {
+pub(super) fn look(path: &Path, look: Look, cancellation: &Cancellation) -> Result<PathState, FileError> {
     let mut place = match Place::find(path) {
         Ok(place) => place,
         Err(FileError::ParentMissing(_)) => {
@@ -31,11 +33,17 @@ pub(super) fn look(path: &Path, look: Look) -> Result<PathState, FileError> {
             None => return Ok(PathState { link, ..PathState::default() }),
         }
     }
-    let target = place.entry.as_ref().map(|entry| state(&place, entry, look)).transpose()?;
+    let target = place.entry.as_ref().map(|entry| state(&place, entry, look, cancellation)).transpose()?;
     Ok(PathState { link, target, parent_missing: false })
 }
 
-fn state(place: &Place, entry: &Entry, look: Look) -> Result<FileState, FileError> {
+fn state(
+    place: &Place,
+    entry: &Entry,
+    look: Look,
+    cancellation: &Cancellation,
+) -> Result<FileState, FileError> {
+    let read = || read_regular(place, entry, look.keep_up_to, cancellation);
     let mut state = FileState {
         kind: FileKind::File,
         mode: entry.mode(),
@@ -52,11 +60,11 @@ fn state(place: &Place, entry: &Entry, look: Look) -> Result<FileState, FileErro
             Hash::Never => {}
             Hash::UpTo(limit) if state.size > limit => {}
             Hash::UpTo(_) => {
-                if let Ok(read) = read_regular(place, entry, look.keep_up_to) {
+                if let Ok(read) = read() {
                     remember(&mut state, read);
                 }
             }
-            Hash::Always => remember(&mut state, read_regular(place, entry, look.keep_up_to)?),
+            Hash::Always => remember(&mut state, read()?),
         },
     }
     Ok(state)
@@ -69,11 +77,15 @@ fn remember(state: &mut FileState, read: ReadContent) {
     state.content = read.content;
 }
 
-fn read_regular(place: &Place, entry: &Entry, keep_up_to: u64) -> Result<ReadContent, FileError> {
-    let descriptor = open_regular(place, entry)?;
-    let expected = u64::try_from(entry.stat.st_size).unwrap_or_default();
-    content::read(descriptor, Some(expected), keep_up_to, |_| Ok(()))
-        .map_err(|error| FileError::step(&place.path, Step::Read, error))
+fn read_regular(
+    place: &Place,
+    entry: &Entry,
+    keep_up_to: u64,
+    cancellation: &Cancellation,
+) -> Result<ReadContent, FileError> {
+    let file = open_regular(place, entry)?;
+    let expected = u64::try_from(entry.stat.st_size).ok();
+    content::read(Readable { file, path: &place.path, expected }, cancellation, keep_up_to, |_| Ok(()))
 }
 
 /// Opens a regular file that was found there, and none that took its place.

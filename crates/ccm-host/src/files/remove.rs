@@ -10,15 +10,17 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
+use super::content::go_on;
 use super::walk::{Place, is_mount_point};
 use super::write::sync;
 use super::{FileError, Step};
+use crate::command::Cancellation;
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Removes what is at a path; a directory that is not empty only with `force`.
-pub(super) fn remove(path: &Path, force: bool) -> Result<(), FileError> {
+pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> Result<(), FileError> {
     let place = Place::find(path)?;
     if place.name.is_empty() {
         return Err(FileError::Root);
@@ -33,7 +35,7 @@ pub(super) fn remove(path: &Path, force: bool) -> Result<(), FileError> {
         if let Some(mount) = mounted_below(&top) {
             return Err(FileError::MountPoint(mount));
         }
-        empty(top, path)?;
+        empty(top, path, cancellation)?;
     }
     let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
     unlinkat(&place.parent, &place.name, flags).map_err(|error| {
@@ -78,13 +80,13 @@ struct Level {
 }
 
 /// Removes everything in a directory. Only one directory is open at a time, however deep the tree.
-fn empty(top: OwnedFd, path: &Path) -> Result<(), FileError> {
+fn empty(top: OwnedFd, path: &Path, cancellation: &Cancellation) -> Result<(), FileError> {
     let mut at = top;
     let mut path = path.to_owned();
     let mut levels: Vec<Level> = Vec::new();
     loop {
         let refused = |path: &Path, error: Errno| FileError::step(path, Step::Remove, error).after_change();
-        if let Some(name) = empty_of_files(&at).map_err(|error| refused(&path, error))? {
+        if let Some(name) = empty_of_files(&at, &path, cancellation)? {
             let parent = fstat(&at).map_err(|error| refused(&path, error))?;
             path.push(OsStr::from_bytes(name.to_bytes()));
             let below =
@@ -112,16 +114,23 @@ fn empty(top: OwnedFd, path: &Path) -> Result<(), FileError> {
 }
 
 /// Removes what is no directory, up to the first directory, which it returns.
-fn empty_of_files(directory: &OwnedFd) -> Result<Option<CString>, Errno> {
-    for entry in Dir::read_from(directory)? {
-        let entry = entry?;
+fn empty_of_files(
+    directory: &OwnedFd,
+    path: &Path,
+    cancellation: &Cancellation,
+) -> Result<Option<CString>, FileError> {
+    let refused = |error: Errno| FileError::step(path, Step::Remove, error).after_change();
+    for entry in Dir::read_from(directory).map_err(refused)? {
+        go_on(cancellation).map_err(FileError::after_change)?;
+        let entry = entry.map_err(refused)?;
         let name = entry.file_name();
         if matches!(name.to_bytes(), b"." | b"..") {
             continue;
         }
         let kind = match entry.file_type() {
             FileType::Unknown => {
-                FileType::from_raw_mode(statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
+                let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(refused)?;
+                FileType::from_raw_mode(stat.st_mode)
             }
             known => known,
         };
@@ -130,7 +139,7 @@ fn empty_of_files(directory: &OwnedFd) -> Result<Option<CString>, Errno> {
         }
         match unlinkat(directory, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(refused(error)),
         }
     }
     Ok(None)

@@ -12,11 +12,12 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::content::{self, sha256};
+use super::content::{self, Readable, sha256};
 use super::extended::{Extended, Refused};
 use super::look::{open_regular, open_source};
 use super::walk::{Entry, Place};
 use super::{Attributes, FileError, NewContent, NewFile, Step};
+use crate::command::Cancellation;
 
 /// What a new file may be used for unless it is said otherwise.
 const MODE: u32 = 0o644;
@@ -27,21 +28,31 @@ const SPECIAL: u32 = 0o7000;
 /// Where the content of a new file comes from.
 pub(super) enum Filling<'a> {
     Bytes(&'a [u8]),
-    /// A file, open for reading, and its path.
-    File(OwnedFd, &'a Path),
+    File(Readable<'a>),
 }
 
 /// Puts a file in the place of what is there.
-pub(super) fn write(path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
+pub(super) fn write(
+    path: &Path,
+    new: &NewFile<'_>,
+    cancellation: &Cancellation,
+) -> Result<String, FileError> {
     let filling = match new.content {
         NewContent::Bytes(bytes) => Filling::Bytes(bytes),
-        NewContent::CopyOf(source) => Filling::File(open_source(source)?, source),
+        NewContent::CopyOf(source) => {
+            Filling::File(Readable { file: open_source(source)?, path: source, expected: None })
+        }
     };
-    put(path, filling, new.attributes)
+    put(path, filling, new.attributes, cancellation)
 }
 
 /// The same with content that is open already.
-pub(super) fn put(path: &Path, filling: Filling<'_>, attributes: Attributes) -> Result<String, FileError> {
+pub(super) fn put(
+    path: &Path,
+    filling: Filling<'_>,
+    attributes: Attributes,
+    cancellation: &Cancellation,
+) -> Result<String, FileError> {
     let place = Place::find(path)?;
     if place.name.is_empty() {
         return Err(FileError::Root);
@@ -49,7 +60,7 @@ pub(super) fn put(path: &Path, filling: Filling<'_>, attributes: Attributes) -> 
     place.refuse_mount_point()?;
     let old = Old::of(&place)?;
     let beside = Beside::make(&place)?;
-    let sha256 = beside.fill(filling, attributes, old.as_ref())?;
+    let sha256 = beside.fill(filling, attributes, old.as_ref(), cancellation)?;
     beside.put_in_place(&place)?;
     Ok(sha256)
 }
@@ -118,6 +129,7 @@ impl<'p> Beside<'p> {
         filling: Filling<'_>,
         attributes: Attributes,
         old: Option<&Old>,
+        cancellation: &Cancellation,
     ) -> Result<String, FileError> {
         let at = |step| FileError::at(&self.path, step);
         let found = old.map(|old| old.attributes).unwrap_or_default();
@@ -132,7 +144,7 @@ impl<'p> Beside<'p> {
         }
         let mode = attributes.mode.or(found.mode).unwrap_or(MODE);
         fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(Step::Mode))?;
-        let sha256 = self.content(filling)?;
+        let sha256 = self.content(filling, cancellation)?;
         if mode & SPECIAL != 0 {
             fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(Step::Mode))?;
         }
@@ -148,7 +160,7 @@ impl<'p> Beside<'p> {
         Ok(sha256)
     }
 
-    fn content(&self, filling: Filling<'_>) -> Result<String, FileError> {
+    fn content(&self, filling: Filling<'_>, cancellation: &Cancellation) -> Result<String, FileError> {
         let unwritten = |error: io::Error| FileError::step(&self.path, Step::Content, error);
         let mut file = File::from(self.file.try_clone().map_err(unwritten)?);
         match filling {
@@ -156,16 +168,9 @@ impl<'p> Beside<'p> {
                 file.write_all(bytes).map_err(unwritten)?;
                 Ok(sha256(bytes))
             }
-            Filling::File(open, source) => {
-                let mut write_error = false;
-                let read = content::read(open, None, 0, |piece| {
-                    file.write_all(piece).inspect_err(|_| write_error = true)
-                });
-                match read {
-                    Ok(read) => Ok(read.sha256),
-                    Err(error) if write_error => Err(unwritten(error)),
-                    Err(error) => Err(FileError::step(source, Step::Read, error)),
-                }
+            Filling::File(source) => {
+                let each = |piece: &[u8]| file.write_all(piece).map_err(unwritten);
+                Ok(content::read(source, cancellation, 0, each)?.sha256)
             }
         }
     }

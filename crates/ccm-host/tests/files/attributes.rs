@@ -3,11 +3,13 @@
 use std::os::unix::fs::chown;
 use std::path::Path;
 
-use ccm_host::{Attributes, Files as _, SystemFiles};
+use ccm_host::{Attributes, Files as _};
 use ccm_testkit::Scratch;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
-use crate::{NOBODY, attributes, is_root, mode, needs_root, owners, set_mode, told, write, write_with};
+use crate::{
+    NOBODY, attributes, files, is_root, mode, needs_root, owners, set_mode, told, write, write_with,
+};
 
 const ACL: &str = "system.posix_acl_access";
 
@@ -113,7 +115,7 @@ fn owner_and_group_are_kept_or_changed() {
     write_with(&path, "newer", wanted).expect("a write");
     assert_eq!((owners(&path), mode(&path)), ((1, 2), 0o2640));
     let wanted = Attributes { uid: Some(3), gid: None, mode: Some(0o6755) };
-    SystemFiles.set_attributes(&path, wanted).expect("a change");
+    files().set_attributes(&path, wanted).expect("a change");
     assert_eq!((owners(&path), mode(&path)), ((3, 2), 0o6755));
 }
 
@@ -129,9 +131,9 @@ fn what_may_not_be_given_fails_before_the_file_is_replaced() {
     let shown = |text: String| text.replace(&scratch.at(""), "");
     let refused = "could not be given its owner and group: Operation not permitted (os error 1)";
     assert_eq!(shown(told(write_with(&path, "new", wanted))), format!("\".f.ccm-new\" {refused}"));
-    assert_eq!(shown(told(SystemFiles.set_attributes(&path, wanted))), format!("\"f\" {refused}"));
+    assert_eq!(shown(told(files().set_attributes(&path, wanted))), format!("\"f\" {refused}"));
     let directory = scratch.path().join("d");
-    assert_eq!(shown(told(SystemFiles.make_directory(&directory, wanted))), format!("\"d\" {refused}"));
+    assert_eq!(shown(told(files().make_directory(&directory, wanted))), format!("\"d\" {refused}"));
     assert_eq!((scratch.names(), scratch.read("f").as_deref()), (vec!["f".to_owned()], Some("old")));
 }
 
@@ -143,11 +145,11 @@ fn attributes_alone_leave_the_file_itself_in_place() {
     let number = || std::fs::metadata(&path).expect("its metadata").ino();
     let before = number();
     for wanted in [0o600, 0o000, 0o4711, 0o644] {
-        SystemFiles.set_attributes(&path, attributes(wanted)).expect("a change");
+        files().set_attributes(&path, attributes(wanted)).expect("a change");
         assert_eq!(mode(&path), wanted);
     }
     assert_eq!((number(), scratch.read("f").as_deref()), (before, Some("content")));
-    let missing = told(SystemFiles.set_attributes(&scratch.path().join("x"), attributes(0o600)));
+    let missing = told(files().set_attributes(&scratch.path().join("x"), attributes(0o600)));
     let missing = missing.replace(&scratch.at(""), "");
     assert_eq!(missing, "\"x\" can't be looked at: No such file or directory (os error 2)");
 }
@@ -156,15 +158,14 @@ fn attributes_alone_leave_the_file_itself_in_place() {
 fn a_directory_is_made_with_its_attributes() {
     let scratch = Scratch::new();
     let at = |name: &str| scratch.path().join(name);
-    SystemFiles.make_directory(&at("plain"), Attributes::default()).expect("a directory");
-    SystemFiles.make_directory(&at("sticky"), attributes(0o1777)).expect("a directory");
+    files().make_directory(&at("plain"), Attributes::default()).expect("a directory");
+    files().make_directory(&at("sticky"), attributes(0o1777)).expect("a directory");
     set_mode(&at("plain"), 0o2755);
-    SystemFiles.make_directory(&at("plain/inherits"), Attributes::default()).expect("a directory");
-    SystemFiles.make_directory(&at("plain/exact"), attributes(0o700)).expect("a directory");
+    files().make_directory(&at("plain/inherits"), Attributes::default()).expect("a directory");
+    files().make_directory(&at("plain/exact"), attributes(0o700)).expect("a directory");
     let modes = ["sticky", "plain/inherits", "plain/exact"].map(|name| mode(&at(name)));
     assert_eq!(modes, [0o1777, 0o2755, 0o700]);
-    let again =
-        told(SystemFiles.make_directory(&at("plain"), attributes(0o700))).replace(&scratch.at(""), "");
+    let again = told(files().make_directory(&at("plain"), attributes(0o700))).replace(&scratch.at(""), "");
     assert_eq!(again, "\"plain\" could not be made: File exists (os error 17)");
     assert_eq!(mode(&at("plain")), 0o2755);
 }

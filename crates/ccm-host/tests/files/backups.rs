@@ -2,10 +2,10 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use ccm_host::{Files as _, SystemFiles, sha256};
+use ccm_host::{Files as _, sha256};
 use ccm_testkit::Scratch;
 
-use crate::{mode, set_mode, told};
+use crate::{files, mode, set_mode, told};
 
 #[test]
 fn content_is_kept_for_nobody_else() {
@@ -14,8 +14,8 @@ fn content_is_kept_for_nobody_else() {
     set_mode(&path, 0o644);
     let state = scratch.path().join("var/ccm");
     let at = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-    let kept = SystemFiles.back_up(&path, &state, at).expect("a backup");
-    let again = SystemFiles.back_up(&path, &state, at).expect("a backup");
+    let kept = files().back_up(&path, &state, at).expect("a backup");
+    let again = files().back_up(&path, &state, at).expect("a backup");
     assert_eq!(kept, again);
     let name = kept.file_name().and_then(|name| name.to_str()).expect("a name");
     let expected = format!("etc-app.conf.{}.1700000000", &sha256(b"old")[..12]);
@@ -32,6 +32,6 @@ fn a_place_that_can_not_be_made_is_told() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     let blocked = scratch.write("file", "");
-    let error = told(SystemFiles.back_up(&path, &blocked, UNIX_EPOCH)).replace(&scratch.at(""), "");
+    let error = told(files().back_up(&path, &blocked, UNIX_EPOCH)).replace(&scratch.at(""), "");
     assert_eq!(error, "\"file/backups\" could not be made: Not a directory (os error 20)");
 }

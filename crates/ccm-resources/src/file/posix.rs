@@ -172,6 +172,9 @@ fn back_up(file: &File, context: &mut Context<'_>) -> Result<(), Failure> {
 
 /// Puts a source that can't be read into words.
 fn unread(error: &FileError) -> Failure {
+    if let FileError::Ended { .. } = error {
+        return failure(error);
+    }
     let mut failure = failure(error).because_of("the `source` can't be used");
     failure.missing |= matches!(error, FileError::Step { step: Step::Read, source, .. }
         if matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory));

@@ -16,7 +16,7 @@ fn machine() -> FakeFiles {
 }
 
 fn runs(files: &FakeFiles) -> Runs<'_> {
-    Runs { files, directory: Path::new("/srv"), state_directory: None, noop: false, diff: false }
+    Runs { files: Some(files), directory: Path::new("/srv"), state_directory: None, noop: false, diff: false }
 }
 
 #[test]

@@ -108,6 +108,18 @@ fn a_change_of_a_file_triggers_who_subscribes() {
 }
 
 #[test]
+fn old_content_is_kept_in_a_state_directory_behind_a_relative_link() {
+    let scratch = Scratch::new();
+    scratch.write("f", "one\n");
+    std::fs::create_dir(scratch.path().join("real")).expect("a directory");
+    std::os::unix::fs::symlink("real", scratch.path().join("link")).expect("a link");
+    let files = "        - '[dir]/f': {content: \"two\\n\", backup: true}\n";
+    let called = apply_files(&scratch, files, &["--state-dir", "link/state"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert_eq!(std::fs::read_dir(scratch.path().join("real/state/backups")).expect("backups").count(), 1);
+}
+
+#[test]
 fn old_content_is_kept_where_it_is_asked_for() {
     use std::os::unix::fs::PermissionsExt as _;
     let scratch = Scratch::new();

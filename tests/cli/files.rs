@@ -108,6 +108,21 @@ fn a_change_of_a_file_triggers_who_subscribes() {
 }
 
 #[test]
+fn noop_says_where_a_run_would_find_no_place_for_old_content() {
+    let scratch = Scratch::new();
+    let files = format!("{{'{}': {{ensure: absent, backup: true}}}}", scratch.write("f", "").display());
+    scratch.write("manifest.yaml", format!("ccm: {{resources: [{{file: [{files}]}}]}}"));
+    let noop = || ccm(&scratch, &["apply", "manifest.yaml", "--noop"]);
+    let called = noop().variable("HOME", &scratch.at("home")).default_state().run();
+    assert_eq!((called.code, scratch.has("home")), (0, false), "{}", called.shown());
+    assert!(called.stdout.contains("Would have removed the file"), "{}", called.shown());
+    if !ccm_testkit::is_root() {
+        let called = noop().default_state().run();
+        assert!(called.stdout.contains("hint: set HOME or XDG_STATE_HOME"), "{}", called.shown());
+    }
+}
+
+#[test]
 fn old_content_is_kept_in_a_state_directory_behind_a_relative_link() {
     let scratch = Scratch::new();
     scratch.write("f", "one\n");
@@ -126,7 +141,8 @@ fn old_content_is_kept_where_it_is_asked_for() {
     scratch.write("f", "one\n");
     let files = "        - '[dir]/f': {content: \"two\\n\", backup: true}\n";
     let noop = apply_files(&scratch, files, &["--noop"]);
-    assert!(!noop.stdout.contains("kept in"), "{}", noop.shown());
+    assert!(noop.stdout.contains("Would have updated content"), "{}", noop.shown());
+    assert!(!noop.stdout.contains("kept in") && !scratch.state().exists(), "{}", noop.shown());
     let called = apply_files(&scratch, files, &[]);
     assert_eq!(called.code, 0, "{}", called.shown());
     let kept =

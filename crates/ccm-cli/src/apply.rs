@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::signals::Signals;
-use ccm_host::state::{Directory, LockHolder};
+use ccm_host::state::LockHolder;
 use ccm_host::{
     Cancellation, CancellationSource, Clock as _, Host, Level, Outlet, SystemClock, SystemFiles, SystemRunner,
 };
@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(events_file) => events_file,
         Err(code) => return code,
     };
-    // Noop writes nothing, so it needs neither a place nor a lock.
+    // Noop writes nothing, so it needs no lock and makes no place; it only knows where that would be.
+    let place = state::path(&arguments.state).ok();
     let state = match (!arguments.noop).then(|| state::directory(&arguments.state)).transpose() {
         Ok(state) => state,
         Err(code) => return code,
@@ -68,7 +69,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         fail_on_error: arguments.fail_on_error,
         diff: arguments.diff,
         directory: &directory,
-        state_directory: state.as_ref().map(Directory::path),
+        state_directory: place.as_deref(),
         describe_unchanged: arguments.output != Output::Text || events_file.is_some(),
         only: only.as_deref(),
     };

@@ -45,7 +45,7 @@ pub struct Run<'a> {
     pub diff: bool,
     /// What relative paths of the manifest start from: the directory it is in.
     pub directory: &'a Path,
-    /// Where to keep what has to outlive the run; none if there is no such place.
+    /// Where to keep what has to outlive the run, in noop where that would be; none if there is no such place.
     pub state_directory: Option<&'a Path>,
     /// Describe the state of unchanged resources as well. It costs about as much as to find them unchanged, so
     /// it is for those who write it down.

@@ -13,7 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::content::{self, Readable, sha256};
-use super::extended::{Extended, Refused};
+use super::extended::{self, Extended, Refused};
 use super::look::{open_regular, open_source};
 use super::walk::{Entry, Place};
 use super::{Attributes, FileError, NewContent, NewFile, Step};
@@ -220,29 +220,41 @@ pub(super) fn set_attributes(path: &Path, attributes: Attributes) -> Result<(), 
     give(place.hold(entry)?.as_fd(), path, attributes)
 }
 
-/// Gives something its attributes through a descriptor that only names it.
+/// Gives something its attributes through a descriptor that only names it. What is not said it keeps.
 pub(super) fn give(named: BorrowedFd<'_>, path: &Path, attributes: Attributes) -> Result<(), FileError> {
     let stat = fstat(named).map_err(FileError::at(path, Step::Look))?;
     let (uid, gid) = differing(&stat, attributes.uid, attributes.gid);
-    let owned = uid.is_some() || gid.is_some();
-    if owned {
-        chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, Step::Owner))?;
+    // No call changes mode and capabilities through a descriptor that only names a file, but this path leads
+    // there.
+    let descriptor = format!("/proc/self/fd/{}", named.as_raw_fd());
+    if uid.is_none() && gid.is_none() {
+        return attributes.mode.map_or(Ok(()), |mode| give_mode(named, &descriptor, path, mode));
     }
-    let Some(mode) = attributes.mode else { return Ok(()) };
-    let unset = |error: Errno| {
-        let error = FileError::step(path, Step::Mode, error);
-        if owned { error.after_change() } else { error }
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let capability = if is_file { extended::capability(&descriptor) } else { Ok(None) };
+    let capability = capability.map_err(|refused| unkept(path, refused))?;
+    chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, Step::Owner))?;
+    // A new owner costs a file the bits and capabilities that lend rights.
+    let mode = attributes.mode.unwrap_or(stat.st_mode & 0o7777);
+    give_mode(named, &descriptor, path, mode).map_err(FileError::after_change)?;
+    let Some(capability) = capability else { return Ok(()) };
+    extended::give_capability(&descriptor, &capability)
+        .map_err(|refused| unkept(path, refused).after_change())
+}
+
+fn give_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) -> Result<(), FileError> {
+    let has_it = || {
+        let stat = fstat(named).map_err(FileError::at(path, Step::Mode))?;
+        Ok(stat.st_mode & 0o7777 == mode)
     };
-    let stat = fstat(named).map_err(unset)?;
-    if stat.st_mode & 0o7777 == mode {
+    if has_it()? {
         return Ok(());
     }
-    // No call changes the mode through a descriptor that only names a file, but this path leads there.
-    let descriptor = format!("/proc/self/fd/{}", named.as_raw_fd());
-    chmodat(CWD, &*descriptor, Mode::from_raw_mode(mode), AtFlags::empty()).map_err(unset)?;
+    chmodat(CWD, descriptor, Mode::from_raw_mode(mode), AtFlags::empty())
+        .map_err(FileError::at(path, Step::Mode))?;
     // The kernel drops the set-group-id bit, without a word, for a group that the user is not in.
-    let stat = fstat(named).map_err(unset)?;
-    if stat.st_mode & 0o7777 == mode { Ok(()) } else { Err(unset(Errno::PERM).after_change()) }
+    let dropped = || FileError::step(path, Step::Mode, Errno::PERM).after_change();
+    if has_it()? { Ok(()) } else { Err(dropped()) }
 }
 
 /// What of an owner and a group is not so already; who may not change it need not.

@@ -80,6 +80,31 @@ fn a_list_that_the_directory_hands_down_is_not_put_on_an_old_file() {
     assert_eq!((extended(&path, ACL), mode(&path)), (None, 0o644));
 }
 
+/// Version 2, effective, CAP_NET_BIND_SERVICE.
+fn capability() -> Vec<u8> {
+    let mut bytes = 0x0200_0001_u32.to_le_bytes().to_vec();
+    bytes.extend([1 << 10, 0, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()));
+    bytes
+}
+
+#[test]
+fn a_new_owner_costs_a_file_none_of_its_rights() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write_program("f", "content");
+    set_mode(&path, 0o6755);
+    let has_capability = set_extended(&path, "security.capability", &capability());
+    let owner = |uid, mode| Attributes { uid: Some(uid), gid: Some(uid), mode };
+    files().set_attributes(&path, owner(NOBODY, None)).expect("a change");
+    assert_eq!((owners(&path), mode(&path)), ((NOBODY, NOBODY), 0o6755));
+    assert_eq!(extended(&path, "security.capability"), has_capability.then(capability));
+    files().set_attributes(&path, owner(1, Some(0o755))).expect("a change");
+    assert_eq!(mode(&path), 0o755);
+    assert_eq!(extended(&path, "security.capability"), has_capability.then(capability));
+}
+
 #[test]
 fn capabilities_are_kept() {
     if !needs_root("keeping capabilities") {
@@ -87,9 +112,7 @@ fn capabilities_are_kept() {
     }
     let scratch = Scratch::new();
     let path = scratch.write_program("f", "old");
-    // Version 2, effective, CAP_NET_BIND_SERVICE.
-    let mut capability = 0x0200_0001_u32.to_le_bytes().to_vec();
-    capability.extend([1 << 10, 0, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()));
+    let capability = capability();
     if !set_extended(&path, "security.capability", &capability) {
         return;
     }

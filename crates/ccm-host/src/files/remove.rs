@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::content::go_on;
 use super::walk::{Place, is_mount_point};
-use super::write::sync;
+use super::write::{sync, tidy};
 use super::{FileError, Step};
 use crate::command::Cancellation;
 
@@ -42,6 +42,7 @@ pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> R
         let error = refused(error);
         if is_directory && force { error.after_change() } else { error }
     })?;
+    tidy(&place);
     sync(&directory, &place.parent_path()).map_err(FileError::after_change)
 }
 

@@ -26,7 +26,7 @@ const MODE: u32 = 0o644;
 const SPECIAL: u32 = 0o7000;
 
 /// Where the content of a new file comes from.
-pub(super) enum Filling<'a> {
+enum Filling<'a> {
     Bytes(&'a [u8]),
     File(Readable<'a>),
 }
@@ -46,8 +46,8 @@ pub(super) fn write(
     put(path, filling, new.attributes, cancellation)
 }
 
-/// The same with content that is open already.
-pub(super) fn put(
+/// The same with content that may be open already.
+fn put(
     path: &Path,
     filling: Filling<'_>,
     attributes: Attributes,
@@ -61,8 +61,23 @@ pub(super) fn put(
     let old = Old::of(&place)?;
     let beside = Beside::make(&place)?;
     let sha256 = beside.fill(filling, attributes, old.as_ref(), cancellation)?;
-    beside.put_in_place(&place)?;
+    beside.put_in_place(&place, &place.name)?;
     Ok(sha256)
+}
+
+/// Makes a new file with content that is open, for nobody else. It is called `name`, given the sha256 of the content;
+/// until then `place` says where it is.
+pub(super) fn keep(
+    place: &Place,
+    content: Readable<'_>,
+    name: impl FnOnce(&str) -> OsString,
+    cancellation: &Cancellation,
+) -> Result<OsString, FileError> {
+    let beside = Beside::make(place)?;
+    let private = Attributes { mode: Some(0o600), ..Attributes::default() };
+    let name = name(&beside.fill(Filling::File(content), private, None, cancellation)?);
+    beside.put_in_place(place, &name)?;
+    Ok(name)
 }
 
 /// The file that is replaced: what the path leads to, if that is a regular file.
@@ -175,9 +190,9 @@ impl<'p> Beside<'p> {
         }
     }
 
-    fn put_in_place(mut self, place: &Place) -> Result<(), FileError> {
+    fn put_in_place(mut self, place: &Place, name: &OsStr) -> Result<(), FileError> {
         let directory = place.open_parent()?;
-        renameat(&place.parent, &self.name, &place.parent, &place.name)
+        renameat(&place.parent, &self.name, &place.parent, name)
             .map_err(FileError::at(&place.path, Step::Rename))?;
         self.in_place = true;
         sync(&directory, &place.parent_path()).map_err(FileError::after_change)
@@ -201,6 +216,11 @@ fn name_beside(name: &OsStr) -> OsString {
     beside
 }
 
+/// Removes what a killed run left beside a place that is changed. If that fails nothing is lost but tidiness.
+pub(super) fn tidy(place: &Place) {
+    let _ = unlinkat(&place.parent, name_beside(&place.name), AtFlags::empty());
+}
+
 /// Waits until what was done in a directory is safe on the disk.
 pub(super) fn sync(directory: &OwnedFd, path: &Path) -> Result<(), FileError> {
     match fsync(directory) {
@@ -217,7 +237,9 @@ pub(super) fn set_attributes(path: &Path, attributes: Attributes) -> Result<(), 
     if entry.is_link() {
         return Err(FileError::IsLink(path.to_owned()));
     }
-    give(place.hold(entry)?.as_fd(), path, attributes)
+    give(place.hold(entry)?.as_fd(), path, attributes)?;
+    tidy(&place);
+    Ok(())
 }
 
 /// Gives something its attributes through a descriptor that only names it. What is not said it keeps.

@@ -18,13 +18,40 @@ fn content_is_kept_for_nobody_else() {
     let again = files().back_up(&path, &state, at).expect("a backup");
     assert_eq!(kept, again);
     let name = kept.file_name().and_then(|name| name.to_str()).expect("a name");
-    let expected = format!("etc-app.conf.{}.1700000000", &sha256(b"old")[..12]);
+    let of_path = sha256(scratch.at("etc/app.conf").as_bytes());
+    let expected = format!("etc-app.conf.{}.{}.1700000000", &of_path[..8], &sha256(b"old")[..12]);
     assert!(name.ends_with(&expected), "{name}");
     assert_eq!(kept.parent(), Some(&*state.join("backups")));
     assert_eq!((mode(&kept), mode(&state), mode(&state.join("backups"))), (0o600, 0o700, 0o700));
     assert_eq!(std::fs::read_to_string(&kept).expect("the backup"), "old");
     let count = std::fs::read_dir(state.join("backups")).expect("the backups").count();
     assert_eq!(count, 1);
+}
+
+#[test]
+fn paths_that_look_alike_have_backups_of_their_own() {
+    let scratch = Scratch::new();
+    let state = scratch.path().join("state");
+    let kept = ["a/b", "a-b", "a b"].map(|name| {
+        let path = scratch.write(name, "same");
+        files().back_up(&path, &state, UNIX_EPOCH).expect("a backup")
+    });
+    assert!(kept.iter().all(|one| kept.iter().filter(|other| *other == one).count() == 1), "{kept:?}");
+}
+
+#[test]
+fn what_a_killed_backup_left_goes_with_the_next() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    let state = scratch.path().join("state");
+    let back_up = |seconds| files().back_up(&path, &state, UNIX_EPOCH + Duration::from_secs(seconds));
+    let kept = back_up(1).expect("a backup");
+    let name = kept.file_name().and_then(|name| name.to_str()).expect("a name");
+    let without_content_and_time = name.rsplitn(3, '.').last().expect("a beginning");
+    let leftover = state.join("backups").join(format!(".{without_content_and_time}.ccm-new"));
+    std::fs::write(&leftover, "half").expect("a leftover");
+    back_up(2).expect("a backup");
+    assert!(!leftover.exists());
 }
 
 #[test]

@@ -154,3 +154,15 @@ fn a_reader_never_sees_a_part() {
     });
     assert_eq!(scratch.names(), ["f"]);
 }
+
+#[test]
+fn what_a_killed_run_left_goes_with_every_change_of_its_neighbour() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    scratch.write(".f.ccm-new", "half");
+    files().set_attributes(&path, attributes(0o600)).expect("a change");
+    assert_eq!(scratch.names(), ["f"]);
+    scratch.write(".f.ccm-new", "half");
+    files().remove(&path, false).expect("a removal");
+    assert_eq!(scratch.names(), Vec::<String>::new());
+}

@@ -39,7 +39,8 @@ pub trait Files {
     /// Reads the state of a path.
     fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError>;
 
-    /// Reads a file that is to be copied. Its path may be any, and links are followed.
+    /// Reads a file that is to be copied. Its path may be any; links on the way and at its end are followed by the
+    /// rule for those among parents.
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError>;
 
     /// Puts a file in the place of what is there, a link included: in one step, and safe on the disk before.
@@ -178,7 +179,7 @@ pub struct NewFile<'a> {
 pub enum NewContent<'a> {
     /// These bytes.
     Bytes(&'a [u8]),
-    /// What is in that file. Its path may be any, and links are followed.
+    /// What is in that file, found as [`Files::read`] does.
     CopyOf(&'a Path),
 }
 

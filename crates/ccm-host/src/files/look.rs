@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Dir, FileType, Mode, OFlags, fstat, open, openat};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::io::Errno;
 
 use super::content::{self, Readable};
 use super::walk::{Entry, Place};
@@ -99,13 +100,27 @@ pub(super) fn open_regular(place: &Place, entry: &Entry) -> Result<OwnedFd, File
     Ok(descriptor)
 }
 
-/// Opens a regular file that is to be copied, links followed.
+/// Opens a regular file that is to be copied. Links are followed by the rule for those among parents: who leads
+/// root to a file that only root may read would get to see it.
 pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
-    let descriptor = open(path, READ.difference(OFlags::NOFOLLOW), Mode::empty());
-    let descriptor = descriptor.map_err(FileError::at(path, Step::Read))?;
-    let stat = fstat(&descriptor).map_err(FileError::at(path, Step::Read))?;
-    match (Entry { stat }).what() {
-        None => Ok(descriptor),
+    let refused = |error: Errno| FileError::step(path, Step::Read, error);
+    if let Ok(file) = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        let stat = fstat(&file).map_err(refused)?;
+        return only_regular(path, Entry { stat }).map(|()| file);
+    }
+    let place = match Place::find_source(path) {
+        Err(FileError::ParentMissing(_)) => return Err(refused(Errno::NOENT)),
+        Err(FileError::NotADirectory { .. }) => return Err(refused(Errno::NOTDIR)),
+        place => place?,
+    };
+    let Some(entry) = &place.entry else { return Err(refused(Errno::NOENT)) };
+    only_regular(path, *entry)?;
+    open_regular(&place, entry)
+}
+
+fn only_regular(path: &Path, entry: Entry) -> Result<(), FileError> {
+    match entry.what() {
+        None => Ok(()),
         Some(what) => Err(FileError::InTheWay { path: path.to_owned(), what }),
     }
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{lchown, symlink};
 use std::path::Path;
 
-use ccm_host::{FileKind, Files as _, Hash, Look};
+use ccm_host::{FileKind, Files as _, Hash, Look, NewContent, NewFile};
 use ccm_testkit::Scratch;
 
 use crate::{NOBODY, attributes, files, mode, needs_root, set_mode, told, write};
@@ -63,6 +63,57 @@ fn a_strangers_link_among_the_parents_is_refused() {
     assert!(told(write(&fresh, "new")).contains("belongs to user 65534"));
     assert!(told(files().make_directory(&fresh, attributes(0o755))).contains("belongs to user 65534"));
     assert_eq!((scratch.read("real/f").as_deref(), scratch.has("real/fresh")), (Some("old"), false));
+}
+
+#[test]
+fn a_source_is_not_looked_for_behind_a_strangers_link() {
+    if !needs_root("a stranger's link") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let real = scratch.write("real/f", "content");
+    link(&scratch, "real/f", "link", Some(NOBODY));
+    link(&scratch, "real", "way", Some(NOBODY));
+    link(&scratch, "real/f", "ours", None);
+    let shown = |text: String| text.replace(&scratch.at(""), "");
+    let read = |name: &str| files().read(&scratch.path().join(name), 10);
+    let copy = |name: &str| {
+        let source = scratch.path().join(name);
+        let content = NewContent::CopyOf(&source);
+        files().write(&scratch.path().join("copy"), &NewFile { content, attributes: attributes(0o644) })
+    };
+    for (name, link) in [("link", "link"), ("way/f", "way")] {
+        let expected = format!(
+            "the link \"{link}\", on the way to \"{name}\", belongs to user 65534 and is not followed"
+        );
+        assert_eq!(shown(told(read(name))), expected);
+        assert_eq!(shown(told(copy(name))), expected);
+    }
+    assert!(!scratch.has("copy"));
+    read("ours").expect("a content");
+    // Whoever owns the file may lead to it.
+    lchown(&real, Some(NOBODY), None).expect("its owner");
+    for name in ["link", "way/f", "ours"] {
+        assert_eq!(read(name).expect("a content").content.as_deref(), Some(&b"content"[..]));
+        copy(name).expect("a copy");
+    }
+}
+
+#[test]
+fn a_source_that_leads_nowhere_is_told() {
+    let scratch = Scratch::new();
+    scratch.write("f", "");
+    link(&scratch, "nothing", "link", None);
+    let shown = |text: String| text.replace(&scratch.at(""), "");
+    for (name, why) in [
+        ("no/f", "No such file or directory (os error 2)"),
+        ("link", "No such file or directory (os error 2)"),
+        ("f/x", "Not a directory (os error 20)"),
+    ] {
+        let expected = format!("\"{name}\" can't be read: {why}");
+        assert_eq!(shown(told(files().read(&scratch.path().join(name), 0))), expected);
+    }
+    assert_eq!(shown(told(files().read(&scratch.path().join("."), 0))), "\".\" is a directory");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -21,6 +22,9 @@ use crate::command::Cancellation;
 
 /// What a new file may be used for unless it is said otherwise.
 const MODE: u32 = 0o644;
+
+/// As long as a name can be on nearly every filesystem, in bytes.
+const LONGEST_NAME: usize = 255;
 
 /// The bits that lend somebody's rights: set last, so that no half of a program ever has them.
 const SPECIAL: u32 = 0o7000;
@@ -210,10 +214,17 @@ impl Drop for Beside<'_> {
 
 /// What the new file is called until it is in its place.
 fn name_beside(name: &OsStr) -> OsString {
-    let mut beside = OsString::from(".");
-    beside.push(name);
-    beside.push(".ccm-new");
-    beside
+    let beside = |name: &OsStr| {
+        let mut beside = OsString::from(".");
+        beside.push(name);
+        beside.push(".ccm-new");
+        beside
+    };
+    match beside(name) {
+        // What would be too long for a name is told apart by its sha256.
+        long if long.len() > LONGEST_NAME => beside(sha256(name.as_bytes()).as_ref()),
+        short => short,
+    }
 }
 
 /// Removes what a killed run left beside a place that is changed. If that fails nothing is lost but tidiness.

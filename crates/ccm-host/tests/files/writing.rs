@@ -166,3 +166,17 @@ fn what_a_killed_run_left_goes_with_every_change_of_its_neighbour() {
     files().remove(&path, false).expect("a removal");
     assert_eq!(scratch.names(), Vec::<String>::new());
 }
+
+#[test]
+fn a_name_may_be_as_long_as_the_filesystem_lets_it() {
+    let scratch = Scratch::new();
+    for length in [246, 247, 255] {
+        let name = "n".repeat(length);
+        let path = scratch.path().join(&name);
+        write(&path, "one").expect("a write");
+        write(&path, "two").expect("a write");
+        assert_eq!(scratch.read(&name).as_deref(), Some("two"));
+        files().remove(&path, false).expect("a removal");
+    }
+    assert_eq!(scratch.names(), Vec::<String>::new());
+}

@@ -60,6 +60,10 @@ pub trait Files {
     /// and nothing that is or holds a mount point.
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError>;
 
+    /// Finds what would keep [`Files::write`] or [`Files::remove`] from a path because something is mounted: there,
+    /// or with `below` anywhere below it.
+    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError>;
+
     /// Copies a file to `backups` below that directory, for nobody but the user ccm runs as, and returns
     /// where it is.
     fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError>;

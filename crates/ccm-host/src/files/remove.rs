@@ -32,9 +32,7 @@ pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> R
     let directory = place.open_parent()?;
     if is_directory && force {
         let top = openat(&place.parent, &place.name, DIRECTORY, Mode::empty()).map_err(refused)?;
-        if let Some(mount) = mounted_below(&top) {
-            return Err(FileError::MountPoint(mount));
-        }
+        refuse_mounts_below(&top)?;
         empty(top, path, cancellation)?;
     }
     let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -44,6 +42,22 @@ pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> R
     })?;
     tidy(&place);
     sync(&directory, &place.parent_path()).map_err(FileError::after_change)
+}
+
+/// Refuses what something is mounted on, and a directory something is mounted `below` if that matters.
+pub(super) fn refuse_mounts(path: &Path, below: bool) -> Result<(), FileError> {
+    let place = Place::find(path)?;
+    place.refuse_mount_point()?;
+    match &place.entry {
+        Some(entry) if below && entry.kind() == FileType::Directory => {
+            refuse_mounts_below(&place.hold(entry)?)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refuse_mounts_below(directory: &OwnedFd) -> Result<(), FileError> {
+    mounted_below(directory).map_or(Ok(()), |mount| Err(FileError::MountPoint(mount)))
 }
 
 /// Finds something that is mounted below a directory, so that nothing is removed if not all can be. Where the

@@ -66,6 +66,14 @@ impl Files for SystemFiles {
         remove::remove(path, force, &self.cancellation)
     }
 
+    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+        match remove::refuse_mounts(path, below) {
+            Ok(()) => Ok(None),
+            Err(FileError::MountPoint(mount)) => Ok(Some(mount)),
+            Err(error) => Err(error),
+        }
+    }
+
     fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
         backup::back_up(path, state, at, &self.cancellation)
     }

@@ -68,6 +68,9 @@ fn a_mount_point_is_neither_replaced_nor_removed() {
         let other = scratch.write("other", "other");
         bind(&other, &file);
         let shown = |text: String| text.replace(&scratch.at(""), "");
+        for (path, mount) in [(&file, Some(&file)), (&disk, Some(&disk)), (&other, None)] {
+            assert_eq!(files().mount_in_the_way(path, false).expect("an answer").as_ref(), mount);
+        }
         assert_eq!(shown(told(write(&file, "new"))), "\"file\" is a mount point");
         assert_eq!(shown(told(files().remove(&file, false))), "\"file\" is a mount point");
         for force in [false, true] {
@@ -91,6 +94,8 @@ fn force_stops_before_it_begins_if_something_is_mounted_below() {
         let disk = scratch.path().join("a top/deep/disk");
         mount_tmpfs(&disk, "64k");
         scratch.write("a top/deep/disk/f", "mounted");
+        let in_the_way = |below| files().mount_in_the_way(&top, below).expect("an answer");
+        assert_eq!((in_the_way(false), in_the_way(true)), (None, Some(disk.clone())));
         let error = files().remove(&top, true).expect_err("a refusal");
         assert!(!error.changed());
         assert_eq!(error.to_string().replace(&scratch.at(""), ""), "\"a top/deep/disk\" is a mount point");

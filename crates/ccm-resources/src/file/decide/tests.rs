@@ -27,7 +27,7 @@ fn state(file: &File, found: &str, differs: &str) -> State {
         None => (false, found),
     };
     let kind = match kind {
-        "file" => Some(FileKind::File),
+        "file" | "mounted" => Some(FileKind::File),
         "empty" => Some(FileKind::Directory { empty: true }),
         "full" => Some(FileKind::Directory { empty: false }),
         "device" => Some(FileKind::Special("a device")),
@@ -49,8 +49,9 @@ fn state(file: &File, found: &str, differs: &str) -> State {
         ..Wanted::default()
     };
     let names = Some((if differs("owner") { "app" } else { "root" }.to_owned(), "root".to_owned()));
+    let mount = (found == "mounted").then(|| file.path.clone());
     let found = PathState { link, target, parent_missing: found == "no-parent" };
-    State { found, names, wanted, ..State::default() }
+    State { found, names, wanted, mount, ..State::default() }
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn every_row_of_the_table_holds() {
         assert_eq!((&*decided, &*why), (action, reason), "{row}");
         rows += 1;
     }
-    assert_eq!(rows, 50);
+    assert_eq!(rows, 54);
 }
 
 #[test]

@@ -138,10 +138,10 @@ pub struct FileState {
 pub enum FileKind {
     /// A regular file.
     File,
-    /// A directory; it is `empty`, or holds something.
+    /// A directory; it may be `empty`, or hold something.
     Directory {
-        /// Nothing is in it.
-        empty: bool,
+        /// Nothing is in it; none if that may not be read.
+        empty: Option<bool>,
     },
     /// A device, a pipe or a socket, in these words.
     Special(&'static str),

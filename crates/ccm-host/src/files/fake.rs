@@ -111,7 +111,7 @@ impl Files for FakeFiles {
         let size = content.as_ref().map_or(0, Vec::len) as u64;
         let kind = match content {
             Some(_) => FileKind::File,
-            None => FileKind::Directory { empty: self.below(path).is_empty() },
+            None => FileKind::Directory { empty: Some(self.below(path).is_empty()) },
         };
         let sha256 = content.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
         let content = content.filter(|_| size <= look.keep_up_to);

@@ -125,13 +125,13 @@ fn only_regular(path: &Path, entry: Entry) -> Result<(), FileError> {
     }
 }
 
-/// Tells whether a directory is empty; one that can't be read is taken for one that is not.
-fn is_empty(directory: impl AsFd) -> bool {
+/// Tells whether a directory is empty, if it can be read.
+fn is_empty(directory: impl AsFd) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(readable) = openat(directory, ".", flags, Mode::empty()) else { return false };
-    let Ok(entries) = Dir::new(readable) else { return false };
+    let readable = openat(directory, ".", flags, Mode::empty()).ok()?;
+    let entries = Dir::new(readable).ok()?;
     let mut names = entries.filter(|entry| {
         entry.as_ref().is_ok_and(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
     });
-    names.next().is_none()
+    Some(names.next().is_none())
 }

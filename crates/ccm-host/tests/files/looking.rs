@@ -37,8 +37,8 @@ fn other_things_are_described() {
         files().look(path, look).expect("a look")
     };
     let kind = |path: &std::path::Path| look(path).target.map(|target| target.kind);
-    assert_eq!(kind(&at("empty")), Some(FileKind::Directory { empty: true }));
-    assert_eq!(kind(&at("full")), Some(FileKind::Directory { empty: false }));
+    assert_eq!(kind(&at("empty")), Some(FileKind::Directory { empty: Some(true) }));
+    assert_eq!(kind(&at("full")), Some(FileKind::Directory { empty: Some(false) }));
     assert_eq!(kind(&at("pipe")), Some(FileKind::Special("a pipe")));
     assert_eq!(kind(&at("socket")), Some(FileKind::Special("a socket")));
     assert_eq!(kind("/dev/null".as_ref()), Some(FileKind::Special("a device")));

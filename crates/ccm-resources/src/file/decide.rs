@@ -259,8 +259,10 @@ fn absent(file: &File, state: &State) -> Plan {
     }
     match state.found.target.as_ref().map(|target| target.kind) {
         None => Plan::Keep("it is absent"),
-        Some(FileKind::Directory { empty: true }) => Plan::Remove("the empty directory"),
+        Some(FileKind::Directory { empty: Some(true) }) => Plan::Remove("the empty directory"),
         Some(FileKind::Directory { .. }) if file.force => Plan::Remove("the directory and everything in it"),
+        // Only trying tells whether it is empty, and nothing is lost by that.
+        Some(FileKind::Directory { empty: None }) => Plan::Remove("the directory"),
         Some(FileKind::Directory { .. }) => {
             let path = file.path.display();
             let mut failure = Failure::new(format!("the directory \"{path}\" is not empty"));

@@ -53,16 +53,17 @@ fn content_that_is_no_text_is_not_shown() {
 fn failures_say_what_is_wrong_and_what_helps() {
     let scratch = Scratch::new();
     scratch.write("full/f", "");
+    scratch.write("g", "");
     let files = "
         - '[dir]/full': {ensure: absent}
-        - '[dir]/full/f': {ensure: directory}
+        - '[dir]/g': {ensure: directory}
         - '[dir]/no/f': {content: x}
         - '[dir]/a': {owner: nosuchuser}
         - '[dir]/b': {source: nosuchfile}
         - '[dir]/c': {content: x, require: ['file#[dir]/a']}
 ";
     assert_snapshot!(apply_files(&scratch, files, &[]).shown());
-    assert_eq!(scratch.names(), ["full", "manifest.yaml"]);
+    assert_eq!(scratch.names(), ["full", "g", "manifest.yaml"]);
 }
 
 #[test]

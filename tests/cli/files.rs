@@ -149,6 +149,10 @@ fn old_content_is_kept_where_it_is_asked_for() {
     let kept =
         called.stdout.lines().find_map(|line| line.trim_start().strip_prefix("the old content is kept in "));
     let kept = kept.and_then(|kept| kept.strip_prefix("[state]/backups/")).expect("the report says where");
+    let note = format!("      the old content is kept in [state]/backups/{kept}\n");
+    let run = std::fs::read_dir(scratch.state().join("runs")).expect("runs").flatten().next().expect("a run");
+    let shown = ccm(&scratch, &["history", &run.file_name().to_string_lossy()]).run();
+    assert!(shown.stdout.contains(&note), "{}", shown.shown());
     let kept = scratch.state().join("backups").join(kept);
     assert_eq!(std::fs::read_to_string(&kept).expect("the backup"), "one\n");
     assert_eq!(std::fs::metadata(&kept).expect("the backup").permissions().mode() & 0o7777, 0o600);

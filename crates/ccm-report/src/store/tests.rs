@@ -22,8 +22,8 @@ fn changed(name: &str) -> Event {
         properties: ccm_model::Properties::default(),
         reason: None,
         triggered_by: Vec::new(),
-        warnings: Vec::new(),
-        notes: Vec::new(),
+        warnings: vec!["look here".to_owned()],
+        notes: vec!["found there".to_owned()],
         state: None,
     }))
 }
@@ -157,4 +157,15 @@ fn a_run_that_can_not_be_removed_keeps_no_other() {
     let mut left = runs.directories().expect("the runs");
     left.sort_unstable();
     assert_eq!(left, [&*ids[0], &*ids[3]]);
+}
+
+#[test]
+fn warnings_and_notes_are_shown() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let id = record(&state, 1, Some(0), 50);
+    let history = History::open(state.path()).expect("a history");
+    let run = history.find(&id).expect("the run");
+    let text = run.text_with(&history.events(run).expect("events"));
+    assert!(text.contains("\n      warning: look here\n      found there\n"), "{text}");
 }

@@ -48,6 +48,45 @@ pub(crate) struct ManifestArguments {
     pub max_manifest_size: u64,
 }
 
+/// Facts beside those of this machine.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct FactArguments {
+    /// Take facts from this file, YAML or JSON, over those of this machine; can be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub facts: Vec<PathBuf>,
+
+    /// Set a fact, over all others; dots make maps
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub fact: Vec<String>,
+
+    /// Leave the file `.env` beside the manifest out of the environment
+    #[arg(long)]
+    pub no_env: bool,
+}
+
+/// Values over those of the manifest.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct DataArguments {
+    /// Take values from this file, which has `data` and may have `hierarchy` and `overrides`; can be given more
+    /// than once
+    #[arg(long, value_name = "FILE")]
+    pub hiera: Vec<PathBuf>,
+
+    /// Set a value, over all others; dots make maps
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub data: Vec<String>,
+}
+
+/// What expressions of a manifest can name.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ValueArguments {
+    #[command(flatten)]
+    pub facts: FactArguments,
+
+    #[command(flatten)]
+    pub data: DataArguments,
+}
+
 /// Where ccm keeps what it remembers.
 #[derive(Debug, Args)]
 pub(crate) struct StateArguments {
@@ -65,6 +104,9 @@ pub(crate) struct StateArguments {
 pub(crate) struct Apply {
     #[command(flatten)]
     pub manifest: ManifestArguments,
+
+    #[command(flatten)]
+    pub values: ValueArguments,
 
     /// Change nothing: read the state, and say what would be changed
     #[arg(long)]
@@ -155,12 +197,18 @@ pub(crate) enum HistoryOutput {
 pub(crate) struct Validate {
     #[command(flatten)]
     pub manifest: ManifestArguments,
+
+    #[command(flatten)]
+    pub values: ValueArguments,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Graph {
     #[command(flatten)]
     pub manifest: ManifestArguments,
+
+    #[command(flatten)]
+    pub values: ValueArguments,
 
     /// How to show it
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]

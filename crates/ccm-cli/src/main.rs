@@ -5,11 +5,14 @@ mod arguments;
 mod diagnostics;
 mod exit;
 mod history;
+mod late;
 mod listeners;
 mod manifest;
 mod messages;
 mod show;
+mod sources;
 mod state;
+mod watch;
 
 use std::process::ExitCode;
 

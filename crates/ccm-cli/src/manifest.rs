@@ -5,34 +5,58 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::ResourceType;
 use ccm_host::{absolute, read_at_most};
-use ccm_manifest::{Loaded, load};
-use ccm_model::{Catalog, Severity, SourceMap, TypeSpec};
+use ccm_manifest::{DataFile, Loaded, Request, Sources as _, load};
+use ccm_model::{Catalog, Diagnostic, Severity, TypeSpec};
 
-use crate::arguments::ManifestArguments;
+use crate::arguments::{DataArguments, ManifestArguments};
 use crate::exit::Code;
+use crate::sources::MachineSources;
 use crate::{diagnostics, messages};
 
 /// Reads and checks a manifest. Says what is wrong with it; nothing is run before this is done. Without
 /// `warnings`, mere warnings are kept back.
-pub(crate) fn read(
+pub(crate) fn read<'s>(
     arguments: &ManifestArguments,
+    values: &DataArguments,
+    sources: &'s MachineSources,
     warnings: bool,
     types: &[&'static dyn ResourceType],
-) -> Result<Catalog, Code> {
+) -> Result<(Catalog, Loaded<'s>), Code> {
     let (name, text) = text(arguments)?;
-    let mut sources = SourceMap::default();
-    let source = sources.add(name.clone(), text);
-    let text = sources.get(source).map(|source| source.text.clone()).unwrap_or_default();
-    let Loaded { catalog, diagnostics } = load(source, &text, &specs(types));
-    if warnings || catalog.is_none() {
-        diagnostics::print(&diagnostics, &sources);
+    let directory = directory(arguments).map_err(|error| crate::apply::cannot_start(&error))?;
+    let request = Request {
+        name: name.clone(),
+        text: text.into(),
+        directory,
+        hiera: hiera(values, sources)?,
+        assignments: values.data.clone(),
+    };
+    let mut loaded = load(request, &specs(types), sources);
+    if warnings || loaded.catalog.is_none() {
+        diagnostics::print(&loaded.diagnostics, &loaded.texts());
     }
-    catalog.ok_or_else(|| {
-        let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
-        let mistakes = if errors == 1 { "1 mistake".to_owned() } else { format!("{errors} mistakes") };
-        messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
-        Code::NothingRun
-    })
+    match loaded.catalog.take() {
+        Some(catalog) => Ok((catalog, loaded)),
+        None => {
+            let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
+            let errors = loaded.diagnostics.iter().filter(is_error).count();
+            let mistakes = if errors == 1 { "1 mistake".to_owned() } else { format!("{errors} mistakes") };
+            messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
+            Err(Code::NothingRun)
+        }
+    }
+}
+
+/// Reads the files of values that the command line names.
+fn hiera(values: &DataArguments, sources: &MachineSources) -> Result<Vec<DataFile>, Code> {
+    let read = |path: &PathBuf| match sources.read(path) {
+        Ok(text) => Ok(DataFile { name: path.display().to_string(), text: text.into() }),
+        Err(error) => {
+            messages::error(&format!("--hiera {} can't be read", path.display()), &[error.to_string()], &[]);
+            Err(Code::NothingRun)
+        }
+    };
+    values.hiera.iter().map(read).collect()
 }
 
 /// What records call the manifest: its absolute path, its links as they are.

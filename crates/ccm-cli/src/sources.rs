@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{CustomFacts, Subtree, Subtrees};
-use ccm_host::{Clock, Files as _, SystemClock, SystemFiles, SystemMachine, environment};
+use ccm_host::{Cancellation, Clock, Files as _, SystemClock, SystemFiles, SystemMachine, environment};
 use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
@@ -42,7 +42,7 @@ impl MachineSources {
         Self {
             clock,
             now,
-            files: SystemFiles::default(),
+            files: SystemFiles::new(Cancellation::never()),
             given: given.clone(),
             is_another: false,
             dotenv: (!given.no_env).then(|| directory.join(".env")),

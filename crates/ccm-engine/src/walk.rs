@@ -1,9 +1,8 @@
 //! The walk: every resource in order, each with exactly one outcome.
 
-use std::cell::OnceCell;
 use std::path::Path;
 use std::rc::Rc;
-use std::task::Poll;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use ccm_graph::Graph;
@@ -23,7 +22,7 @@ pub struct Stop<'a> {
     /// Says how urgently.
     pub cancellation: &'a Cancellation,
     /// Says why; set before the cancellation is raised.
-    pub cause: &'a OnceCell<StopCause>,
+    pub cause: &'a OnceLock<StopCause>,
 }
 
 /// Everything that a run needs.
@@ -46,7 +45,7 @@ pub struct Run<'a> {
     pub diff: bool,
     /// What relative paths of the manifest start from: the directory it is in. A child has its own.
     pub directory: &'a Path,
-    /// Where to keep what has to outlive the run; none if there is no such place.
+    /// Where to keep what has to outlive the run, in noop where that would be; none if there is no such place.
     pub state_directory: Option<&'a Path>,
     /// Describe the state of unchanged resources as well. It costs about as much as to find them unchanged, so
     /// it is for those who write it down.
@@ -120,8 +119,6 @@ struct Walk<'a> {
     stopped: Option<StopCause>,
     /// The first failed resource, if that ends the run for the rest.
     culprit: Option<ResourceIndex>,
-    /// When what waits beside the run last had its chance.
-    yielded: Duration,
 }
 
 impl<'a> Walk<'a> {
@@ -138,40 +135,19 @@ impl<'a> Walk<'a> {
             counts: Counts::default(),
             stopped: None,
             culprit: None,
-            yielded: run.host.clock.monotonic(),
         }
     }
 
     async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
         let mut ready = self.graph.ready_set();
         while let Some(index) = ready.next() {
-            self.let_others_in().await;
             let transaction = self.turn(index, on_event).await;
+            // What comes after the last turn finds nothing to end.
+            self.notice_stop();
             self.remember(index, &transaction.outcome);
             on_event(Event::ResourceFinished(Box::new(transaction)));
             ready.finish(index);
         }
-        self.notice_stop();
-    }
-
-    /// Gives what waits beside the run its chance now and then: a run of resources that never wait would
-    /// otherwise notice neither a signal nor the end of its time.
-    async fn let_others_in(&mut self) {
-        const OFTEN_ENOUGH: Duration = Duration::from_millis(10);
-        let now = self.run.host.clock.monotonic();
-        if now.saturating_sub(self.yielded) < OFTEN_ENOUGH {
-            return;
-        }
-        self.yielded = now;
-        let mut had = false;
-        std::future::poll_fn(|context| {
-            if std::mem::replace(&mut had, true) {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
     }
 
     /// Remembers why the run is ended from outside, if it is. This outranks a failure: a command that was

@@ -35,7 +35,7 @@ pub use files::{
 pub use machine::{FakeMachine, Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use outlet::Outlet;
 pub use process::{PrepareError, prepare_process};
-pub use surroundings::{Terminal, absolute, random, variable};
+pub use surroundings::{Terminal, absolute, environment, random, variable};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -103,7 +103,9 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
         return;
     }
     if around.paths.len() >= DEEPEST {
-        loader.diagnostics.push(refused(format!("manifests stand more than {DEEPEST} deep within each other")));
+        loader
+            .diagnostics
+            .push(refused(format!("manifests stand more than {DEEPEST} deep within each other")));
         return;
     }
     let text = match loader.world.read(&path) {

@@ -25,11 +25,9 @@ pub(crate) struct DataNodes {
 
 /// A layer from outside, laid over the values of the manifest.
 #[derive(Clone, Debug)]
-pub struct Overlay {
-    /// Where it comes from.
-    pub source: Source,
-    /// Its values.
-    pub value: Value,
+pub(crate) struct Overlay {
+    pub(crate) source: Source,
+    pub(crate) value: Value,
 }
 
 /// What came of the values of a manifest.
@@ -54,8 +52,7 @@ pub(crate) fn resolve(
     overlays: &[Overlay],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ResolvedData {
-    let scope =
-        ManifestScope { text: Arc::clone(text), directory: directory.to_owned(), data: Value::Null };
+    let scope = ManifestScope { text: Arc::clone(text), directory: directory.to_owned(), data: Value::Null };
     let evaluator = || Evaluator { world, manifest: &scope, moment: Moment::Data };
     let mut expander = Expander::new(evaluator());
     let data = match &nodes.data {
@@ -94,7 +91,8 @@ pub(crate) fn resolve(
     if let Some(entry) = &nodes.data {
         found = annotations::collect(text, &entry.key, &entry.value, diagnostics);
     }
-    let validate = |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
+    let validate =
+        |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
     diagnostics.extend(annotations::check(&value, &found, &validate));
     let secrets = annotations::sensitive_texts(&value, &found);
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();

@@ -159,10 +159,8 @@ impl Reading<'_, '_> {
         }
         let settings = Map::new(settings);
         if let (Some(template), Some(resources)) = (&template, &resources) {
-            let mistake = Diagnostic::error(
-                template.key.span,
-                "`resources` and `resources_template` are both given",
-            );
+            let mistake =
+                Diagnostic::error(template.key.span, "`resources` and `resources_template` are both given");
             let mistake = mistake.with_label(resources.key.span, "the list");
             self.diagnostics.push(mistake.with_hint("keep one of them"));
         }

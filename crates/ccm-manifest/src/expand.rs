@@ -72,7 +72,8 @@ impl Expanded {
                 LateOn::Capture(_) => "what a command captures is known",
             };
             let mistake = Diagnostic::error(span, "this has to be known before the run");
-            self.diagnostics.push(mistake.with_hint(format!("{what} only when the resource has had its turn")));
+            self.diagnostics
+                .push(mistake.with_hint(format!("{what} only when the resource has had its turn")));
         }
     }
 
@@ -223,9 +224,9 @@ impl<'a, 's> Expander<'a, 's> {
                 Outcome::Unknown => Computed::Null,
             },
             Value::List(elements) => Computed::list(elements.iter().map(|element| self.value(element))),
-            Value::Map(map) => Computed::map(
-                map.entries().iter().map(|entry| (&*entry.key.text, self.value(&entry.value))),
-            ),
+            Value::Map(map) => {
+                Computed::map(map.entries().iter().map(|entry| (&*entry.key.text, self.value(&entry.value))))
+            }
         }
     }
 
@@ -240,7 +241,8 @@ impl<'a, 's> Expander<'a, 's> {
             Split::Parts(parts) => parts,
         };
         let mut yielded = Vec::new();
-        let expanded = self.put_together(text, span, &parts, Reader::Nobody, &mut |value| yielded.push(value))?;
+        let expanded =
+            self.put_together(text, span, &parts, Reader::Nobody, &mut |value| yielded.push(value))?;
         Some((expanded, yielded))
     }
 
@@ -395,7 +397,8 @@ fn refusal(span: Span, what: What, written: &str, reading: Reading<'_>) -> Diagn
     const LITERAL: &str = "write `\\${` for a literal `${`";
     let is_shell = reading.reader == Reader::Shell;
     let unknown;
-    let name: String = written.chars().skip(2).take_while(|part| part.is_alphanumeric() || *part == '_').collect();
+    let name: String =
+        written.chars().skip(2).take_while(|part| part.is_alphanumeric() || *part == '_').collect();
     let message = match what {
         What::OpenBraces => "`{{` is not closed",
         What::OpenDollar => "`${` is not closed",

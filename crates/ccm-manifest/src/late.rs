@@ -75,7 +75,7 @@ impl<'s> Late<'s> {
     }
 
     /// The texts that places point into.
-    pub(crate) fn texts(&self) -> SourceMap {
+    pub fn texts(&self) -> SourceMap {
         self.world.texts.borrow().clone()
     }
 

@@ -15,6 +15,7 @@ use crate::data::{self, Overlay, ResolvedData};
 use crate::document::{self, Document, Settings, smallest_manifest};
 use crate::draft::{Beginning, Draft};
 use crate::generated::{self, Generated};
+use crate::hiera::{self, DataFile};
 use crate::late::{Late, LateResource};
 use crate::references::Names;
 use crate::resources::{Nameless, collect};
@@ -32,8 +33,10 @@ pub struct Request {
     pub text: Arc<str>,
     /// The directory it is in, absolute.
     pub directory: PathBuf,
-    /// What is laid over its values, the lowest first.
-    pub overlays: Vec<Overlay>,
+    /// Files whose values are laid over its own, the lowest first.
+    pub hiera: Vec<DataFile>,
+    /// What is laid over all of them, each as `KEY=VALUE`.
+    pub assignments: Vec<String>,
 }
 
 /// What came of a manifest.
@@ -59,19 +62,23 @@ impl Loaded<'_> {
 pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn Sources) -> Loaded<'s> {
     let mut texts = SourceMap::default();
     let source = texts.add(request.name, Arc::clone(&request.text));
+    let world = World::new(sources, texts);
+    let mut diagnostics = Vec::new();
+    let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
     let mut loader = Loader {
-        world: World::new(sources, texts),
+        world,
         types: &Types::new(types),
-        overlays: request.overlays,
+        overlays,
         manifests: Vec::new(),
         drafts: Vec::new(),
         children: Children::default(),
         nameless: Vec::new(),
         broken: HashSet::new(),
         generated: Vec::new(),
-        diagnostics: Vec::new(),
+        diagnostics,
     };
-    let manifest = Manifest { source, text: request.text, directory: request.directory, around: Around::default() };
+    let manifest =
+        Manifest { source, text: request.text, directory: request.directory, around: Around::default() };
     let read = loader.manifest(manifest);
     loader.finish(read, source)
 }
@@ -140,10 +147,8 @@ impl<'s> Loader<'s, '_> {
             if let Some((generated, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
                 standing = self.manifests.len();
                 verbatim = true;
-                self.manifests.push(ManifestScope {
-                    text: Arc::clone(&generated.text),
-                    ..self.manifests[own].clone()
-                });
+                self.manifests
+                    .push(ManifestScope { text: Arc::clone(&generated.text), ..self.manifests[own].clone() });
                 self.generated.push(generated);
                 items = nodes;
             }
@@ -260,7 +265,8 @@ impl<'s> Loader<'s, '_> {
         }
         let is_faultless = !diagnostics.iter().any(is_error);
         if is_faultless {
-            paths::require_directories(&mut catalog, self.types);
+            paths::find_below_nothing(&catalog, self.types, &mut diagnostics);
+            paths::require_directories(&mut catalog, self.types, &mut diagnostics);
         }
         let specs = self.types.specs();
         Loaded {

@@ -112,7 +112,8 @@ impl Evaluator<'_, '_> {
             }));
         }
         let facts = if read.facts.is_empty() { Value::Null } else { self.world.facts(&read.facts) };
-        let calling = Calling { evaluator: self, facts, late: RefCell::default(), places: RefCell::default() };
+        let calling =
+            Calling { evaluator: self, facts, late: RefCell::default(), places: RefCell::default() };
         match expression.evaluate(&calling) {
             Ok(value) => Ok(value),
             Err(_) if calling.late.borrow().is_some() => {
@@ -141,8 +142,12 @@ impl Evaluator<'_, '_> {
         &self,
         render: impl FnOnce(&Calling<'_, '_, '_>) -> Result<T, FunctionError>,
     ) -> Result<T, Trouble> {
-        let calling =
-            Calling { evaluator: self, facts: Value::Null, late: RefCell::default(), places: RefCell::default() };
+        let calling = Calling {
+            evaluator: self,
+            facts: Value::Null,
+            late: RefCell::default(),
+            places: RefCell::default(),
+        };
         match render(&calling) {
             Ok(rendered) => Ok(rendered),
             Err(_) if calling.late.borrow().is_some() => {
@@ -230,7 +235,9 @@ impl Calling<'_, '_, '_> {
         let read = self.evaluator.world.path(text);
         let path = match &*read {
             Ok(path) => path,
-            Err(error) => return Err(FunctionError::new(format!("the path can't be read: {}", error.message))),
+            Err(error) => {
+                return Err(FunctionError::new(format!("the path can't be read: {}", error.message)));
+            }
         };
         let prefix = path.constant_prefix();
         let root = self.root(&prefix)?;
@@ -242,7 +249,9 @@ impl Calling<'_, '_, '_> {
                 let mut error = FunctionError::new(format!("there is no `{}`", text.escape_debug()));
                 let roots = ["facts", "data", "environ", "captures"];
                 let near = match prefix.first() {
-                    Some(first) if !roots.contains(&first.as_str()) => closest(first, roots).map(str::to_owned),
+                    Some(first) if !roots.contains(&first.as_str()) => {
+                        closest(first, roots).map(str::to_owned)
+                    }
                     _ => path.closest(&root),
                 };
                 error.hints.extend(near.map(|near| format!("did you mean `{near}`?")));
@@ -320,7 +329,10 @@ impl Calling<'_, '_, '_> {
     }
 
     /// Reads a template and what it mentions.
-    fn opened(&self, written: &str) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
+    fn opened(
+        &self,
+        written: &str,
+    ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
         let path = self.evaluator.manifest.directory.join(written);
         let text = self.read(&path)?;
         let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);

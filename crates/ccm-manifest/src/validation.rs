@@ -7,8 +7,7 @@ use ccm_expr::{Expression, Function, FunctionError, Kind, Known, Scope, Timestam
 /// Tells whether an expression holds for a value.
 pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool, EvaluationError> {
     let names = VALIDATORS.iter().flat_map(|validator| validator.names);
-    let functions: Vec<Function<'_>> =
-        names.map(|name| Function { name, least: 1, most: 2 }).collect();
+    let functions: Vec<Function<'_>> = names.map(|name| Function { name, least: 1, most: 2 }).collect();
     let known = Known { names: &[("value", Kind::Anything)], functions: &functions };
     let refused = |error: ccm_expr::Error| EvaluationError {
         message: error.message,

@@ -115,7 +115,9 @@ impl<'s> World<'s> {
     /// The environment as a map.
     pub(crate) fn environment(&self) -> Value {
         let asked = || match self.sources.environment(&mut self.texts.borrow_mut()) {
-            Ok(variables) => Value::map(variables.into_iter().map(|(name, value)| (name, Value::text(value)))),
+            Ok(variables) => {
+                Value::map(variables.into_iter().map(|(name, value)| (name, Value::text(value))))
+            }
             Err(mistakes) => {
                 self.report(mistakes);
                 Value::map(Map::new())
@@ -167,8 +169,7 @@ impl<'s> World<'s> {
 
 impl Read {
     fn new(expression: Result<Expression, ccm_expr::Error>) -> Self {
-        let mut read =
-            Self { expression, facts: Vec::new(), captures: Vec::new(), data: false };
+        let mut read = Self { expression, facts: Vec::new(), captures: Vec::new(), data: false };
         let Ok(expression) = &read.expression else { return read };
         let mentions = expression.mentions();
         for name in &mentions.names {

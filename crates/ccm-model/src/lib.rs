@@ -34,7 +34,7 @@ pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Failure, Outcome, SkipCause, StopCause};
 pub use reference::{ReferenceError, ResourceId};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
-pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec};
+pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};
 pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
 pub use text::Text;

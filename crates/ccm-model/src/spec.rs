@@ -15,8 +15,19 @@ pub struct Checked<'a> {
 pub struct ManagedPath<'a> {
     /// Absolute and canonical.
     pub path: &'a str,
-    /// It is to be a directory, which what is below it needs.
-    pub is_directory: bool,
+    /// What is to be there.
+    pub wanted: WantedAt,
+}
+
+/// What is to be at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedAt {
+    /// A directory, which what is below it needs.
+    Directory,
+    /// Nothing, and so nothing below it.
+    Nothing,
+    /// Something else.
+    Other,
 }
 
 /// Who reads a text of a property after ccm, and so what an expression may put into it.

@@ -1,6 +1,6 @@
 //! A resource type whose every step does what the test wrote into its properties.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 
 use ccm_engine::{
     Context, Decision, Described, LateValues, Managed, NoLateValues, Provider, Reading, ResourceKind,
@@ -255,7 +255,7 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
     CALLS.with_borrow_mut(Vec::clear);
     let (source, cancellation) = CancellationSource::new();
     let source = std::rc::Rc::new(source);
-    let cause = std::rc::Rc::new(OnceCell::new());
+    let cause = std::rc::Rc::new(std::sync::OnceLock::new());
     let stop = {
         let (source, cause) = (std::rc::Rc::clone(&source), std::rc::Rc::clone(&cause));
         move || {

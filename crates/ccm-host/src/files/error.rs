@@ -50,6 +50,12 @@ pub enum FileError {
     /// It changed between two looks at it.
     #[error("\"{}\" was changed by somebody else in the meantime", .0.display())]
     Changed(PathBuf),
+    /// The run was ended while it was at it.
+    #[error("it was stopped, because the run was")]
+    Ended {
+        /// Whether something was changed before.
+        changed: bool,
+    },
     /// The system refused a step.
     #[error("{step}", step = .step.of(path))]
     Step {
@@ -127,7 +133,7 @@ impl FileError {
 
     /// Says that something was changed before it.
     pub(crate) fn after_change(mut self) -> Self {
-        if let Self::Step { changed, .. } = &mut self {
+        if let Self::Step { changed, .. } | Self::Ended { changed } = &mut self {
             *changed = true;
         }
         self
@@ -135,6 +141,6 @@ impl FileError {
 
     /// Tells whether something was changed before it.
     pub fn changed(&self) -> bool {
-        matches!(self, Self::Step { changed: true, .. })
+        matches!(self, Self::Step { changed: true, .. } | Self::Ended { changed: true })
     }
 }

@@ -21,6 +21,8 @@ pub struct FakeFiles {
     pub files: BTreeSet<PathBuf>,
     /// What is a directory.
     pub directories: BTreeSet<PathBuf>,
+    /// On what something is mounted.
+    pub mounts: BTreeSet<PathBuf>,
     /// What is more than its path. Writing, making and removing works on these.
     pub entries: RefCell<BTreeMap<PathBuf, FakeFile>>,
     /// Users and groups beside root and those in digits.
@@ -109,7 +111,7 @@ impl Files for FakeFiles {
         let size = content.as_ref().map_or(0, Vec::len) as u64;
         let kind = match content {
             Some(_) => FileKind::File,
-            None => FileKind::Directory { empty: self.below(path).is_empty() },
+            None => FileKind::Directory { empty: Some(self.below(path).is_empty()) },
         };
         let sha256 = content.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
         let content = content.filter(|_| size <= look.keep_up_to);
@@ -170,6 +172,11 @@ impl Files for FakeFiles {
         let mut entries = self.entries.borrow_mut();
         below.iter().chain([&path.to_owned()]).for_each(|path| drop(entries.remove(path)));
         Ok(())
+    }
+
+    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+        let mut mounts = self.mounts.iter();
+        Ok(mounts.find(|mount| *mount == path || (below && mount.starts_with(path))).cloned())
     }
 
     fn back_up(&self, path: &Path, state: &Path, _: SystemTime) -> Result<PathBuf, FileError> {

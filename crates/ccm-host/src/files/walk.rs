@@ -104,6 +104,13 @@ impl Place {
         }
     }
 
+    /// Walks to what is to be read, behind every link. The path may be a relative one.
+    pub(super) fn find_source(path: &Path) -> Result<Self, FileError> {
+        let place = walk(path, true)?;
+        place.check_links()?;
+        Ok(place)
+    }
+
     /// Checks that every link on the way is root's, ours, or of the owner of what is here.
     fn check_links(&self) -> Result<(), FileError> {
         if self.links.is_empty() {
@@ -183,7 +190,8 @@ fn walk(path: &Path, behind_link: bool) -> Result<Place, FileError> {
         (parent, path.parent().unwrap_or(Path::new("/")).to_owned())
     } else {
         push(&mut ahead, path);
-        (root()?, PathBuf::from("/"))
+        let start = if path.is_absolute() { "/" } else { "." };
+        (open(start, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(refused)?, PathBuf::from(start))
     };
     while let Some(name) = ahead.pop() {
         let is_last = ahead.is_empty();

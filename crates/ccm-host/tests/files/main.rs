@@ -7,6 +7,7 @@
 
 mod attributes;
 mod backups;
+mod ending;
 mod links;
 mod looking;
 mod mounts;
@@ -16,12 +17,17 @@ mod writing;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use ccm_host::{Attributes, FileError, Files as _, NewContent, NewFile, SystemFiles};
+use ccm_host::{Attributes, Cancellation, FileError, Files as _, NewContent, NewFile, SystemFiles};
 
 const NOBODY: u32 = 65534;
 
 fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
+}
+
+/// The files of this machine, in a run that nobody ends.
+fn files() -> SystemFiles {
+    SystemFiles::new(Cancellation::never())
 }
 
 /// Tells whether this test can go on, and says so if not.
@@ -42,7 +48,7 @@ fn write(path: &Path, content: &str) -> Result<String, FileError> {
 
 fn write_with(path: &Path, content: &str, attributes: Attributes) -> Result<String, FileError> {
     let content = NewContent::Bytes(content.as_bytes());
-    SystemFiles.write(path, &NewFile { content, attributes })
+    files().write(path, &NewFile { content, attributes })
 }
 
 /// The error and what caused it, on one line.

@@ -1,11 +1,14 @@
 //! Resource types for tests, and mistakes as lines of text.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
-use ccm_manifest::{Loaded, load};
+use ccm_expr::{Timestamp, Value};
+use ccm_manifest::{FactPath, Loaded, Request, Sources, load};
 use ccm_model::{
-    Catalog, Checked, Diagnostic, ManagedPath, Node, Properties, Reader, Resource, Severity, SourceId, SourceMap,
-    Text, TypeSpec, decode,
+    Catalog, Checked, Diagnostic, ManagedPath, Node, Properties, Reader, Resource, Severity, SourceMap, Text,
+    TypeSpec, WantedAt, decode,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
@@ -131,12 +134,16 @@ impl TypeSpec for Note {
         &["plain"]
     }
 
-    /// A name that is a path is one, and a directory if the text says so.
+    /// A name that is a path is one, and a directory or nothing if the text says so.
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let path = &*resource.id.name;
         let text = resource.properties.get("text").and_then(Node::as_text);
-        let is_directory = text == Some("directory");
-        path.starts_with('/').then_some(ManagedPath { path, is_directory })
+        let wanted = match text {
+            Some("directory") => WantedAt::Directory,
+            Some("nothing") => WantedAt::Nothing,
+            _ => WantedAt::Other,
+        };
+        path.starts_with('/').then_some(ManagedPath { path, wanted })
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
@@ -150,8 +157,36 @@ impl TypeSpec for Note {
 
 pub(crate) const TYPES: [&dyn TypeSpec; 2] = [&Task, &Note];
 
-pub(crate) fn loaded(text: &str) -> Loaded {
-    let loaded = load(SourceId(0), text, &TYPES);
+/// A machine without files, facts and variables.
+pub(crate) struct Nothing;
+
+impl Sources for Nothing {
+    fn read(&self, _: &Path) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn facts(&self, _: &[FactPath], _: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        Ok(Value::map::<&str>([]))
+    }
+
+    fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
+        Ok(Vec::new())
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+}
+
+pub(crate) fn loaded(text: &str) -> Loaded<'static> {
+    let request = Request {
+        name: "m.yaml".to_owned(),
+        text: text.into(),
+        directory: "/m".into(),
+        hiera: Vec::new(),
+        assignments: Vec::new(),
+    };
+    let loaded = load(request, &TYPES, &Nothing);
     let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     assert_eq!(loaded.catalog.is_none(), has_error, "{text}");
     loaded
@@ -170,11 +205,9 @@ pub(crate) fn catalog(text: &str) -> Catalog {
 
 /// What is reported, each as `line:column message (line:column label) | hint`.
 pub(crate) fn reported(text: &str) -> Vec<String> {
-    let mut sources = SourceMap::default();
-    let id = sources.add("m.yaml", text);
-    assert_eq!(id, SourceId(0));
-    let found = loaded(text).diagnostics;
-    found.iter().map(|diagnostic| line(diagnostic, &sources)).collect()
+    let loaded = loaded(text);
+    let sources = loaded.texts();
+    loaded.diagnostics.iter().map(|diagnostic| line(diagnostic, &sources)).collect()
 }
 
 fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {

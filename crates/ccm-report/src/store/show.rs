@@ -31,6 +31,8 @@ struct Shown {
     outcome: String,
     reason: Option<String>,
     triggered_by: Vec<String>,
+    warnings: Vec<String>,
+    notes: Vec<String>,
     diff: Option<String>,
 }
 
@@ -214,6 +216,8 @@ impl Shown {
         if let Some(reason) = self.reason.as_ref().filter(|_| !skipped) {
             below(out, "reason: ", reason)?;
         }
+        self.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;
+        self.notes.iter().try_for_each(|note| below(out, "", note))?;
         if self.outcome == "failed" {
             below(
                 out,

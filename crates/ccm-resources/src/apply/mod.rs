@@ -7,9 +7,7 @@ mod properties;
 
 use ccm_engine::{Managed, ResourceType};
 use ccm_host::Host;
-use ccm_model::{
-    Checked, ChildManifest, Diagnostic, Failure, Kind, Node, Resource, TypeSpec, decode,
-};
+use ccm_model::{Checked, ChildManifest, Diagnostic, Failure, Kind, Node, Resource, TypeSpec, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::COMMON;

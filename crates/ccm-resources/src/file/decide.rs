@@ -1,5 +1,7 @@
 //! What a file lacks, and what has to be done about it. Pure.
 
+use std::path::Path;
+
 use ccm_engine::{Decision, Described, ResourceKind, Verified};
 use ccm_host::{FileKind, FileState};
 use ccm_model::Failure;
@@ -184,11 +186,27 @@ pub(crate) fn plan(file: &File, state: &State) -> Plan {
             .with_hint("set HOME or XDG_STATE_HOME, or drop `backup`"),
         );
     }
+    if let Some(mount) = state.mount.as_ref().filter(|_| plan.replaces()) {
+        return Plan::Fail(mount_point(mount));
+    }
     let makes_something = matches!(plan, Plan::Create | Plan::MakeDirectory);
     if makes_something && state.found.parent_missing {
         return Plan::Fail(parent_missing(file));
     }
     plan
+}
+
+impl Plan {
+    /// Tells whether something else, or nothing, takes the place of what is there.
+    pub(crate) fn replaces(&self) -> bool {
+        match self {
+            Self::Update(differences) => differences.content,
+            Self::Remove(_) => true,
+            Self::ReplaceLink(_) | Self::Create | Self::MakeDirectory | Self::Keep(_) | Self::Fail(_) => {
+                false
+            }
+        }
+    }
 }
 
 fn present(file: &File, state: &State) -> Plan {
@@ -241,8 +259,10 @@ fn absent(file: &File, state: &State) -> Plan {
     }
     match state.found.target.as_ref().map(|target| target.kind) {
         None => Plan::Keep("it is absent"),
-        Some(FileKind::Directory { empty: true }) => Plan::Remove("the empty directory"),
+        Some(FileKind::Directory { empty: Some(true) }) => Plan::Remove("the empty directory"),
         Some(FileKind::Directory { .. }) if file.force => Plan::Remove("the directory and everything in it"),
+        // Only trying tells whether it is empty, and nothing is lost by that.
+        Some(FileKind::Directory { empty: None }) => Plan::Remove("the directory"),
         Some(FileKind::Directory { .. }) => {
             let path = file.path.display();
             let mut failure = Failure::new(format!("the directory \"{path}\" is not empty"));
@@ -252,6 +272,11 @@ fn absent(file: &File, state: &State) -> Plan {
         Some(FileKind::File) => Plan::Remove("the file"),
         Some(FileKind::Special(_)) => Plan::Remove("what is neither file nor directory"),
     }
+}
+
+pub(crate) fn mount_point(path: &Path) -> Failure {
+    Failure::new(format!("\"{}\" is a mount point", path.display()))
+        .with_hint("unmount it, or manage what is in it")
 }
 
 fn attributes_of_link(file: &File) -> Failure {

@@ -10,7 +10,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, decode};
+use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, WantedAt, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, as_failure};
@@ -52,7 +52,12 @@ impl TypeSpec for FileType {
 
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        Some(ManagedPath { path: &resource.id.name, is_directory: ensure == Some("directory") })
+        let wanted = match ensure {
+            Some("directory") => WantedAt::Directory,
+            Some("absent") => WantedAt::Nothing,
+            _ => WantedAt::Other,
+        };
+        Some(ManagedPath { path: &resource.id.name, wanted })
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

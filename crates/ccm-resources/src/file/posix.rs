@@ -8,7 +8,7 @@ use ccm_host::{
 };
 use ccm_model::Failure;
 
-use super::decide::{Done, FileResource, Plan, plan};
+use super::decide::{Done, FileResource, Plan, mount_point, plan};
 use super::diff;
 use super::state::{State, Wanted};
 use super::wanted::{Content, Ensure, File};
@@ -93,7 +93,14 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         let group = group.filter(|name| !is_number(name)).unwrap_or_else(|| files.group_name(target.gid));
         (owner, group)
     });
-    Ok(State { found, names, wanted, can_back_up: context.state_directory.is_some(), diff })
+    let can_back_up = context.state_directory.is_some();
+    let mut state = State { found, names, wanted, mount: None, can_back_up, diff };
+    // To ask about mounts takes its time, and only a change can fail because of one.
+    if before && plan(file, &state).replaces() {
+        let mount = files.mount_in_the_way(&file.path, file.force);
+        state.mount = mount.map_err(|error| failure(&error))?;
+    }
+    Ok(state)
 }
 
 fn is_number(name: &str) -> bool {
@@ -172,6 +179,9 @@ fn back_up(file: &File, context: &mut Context<'_>) -> Result<(), Failure> {
 
 /// Puts a source that can't be read into words.
 fn unread(error: &FileError) -> Failure {
+    if let FileError::Ended { .. } = error {
+        return failure(error);
+    }
     let mut failure = failure(error).because_of("the `source` can't be used");
     failure.missing |= matches!(error, FileError::Step { step: Step::Read, source, .. }
         if matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory));
@@ -188,7 +198,7 @@ fn failure(error: &FileError) -> Failure {
             let hint = "a link on the way must belong to root, to the user who runs ccm, or to the owner of what it leads to";
             failure = failure.with_hint(hint);
         }
-        FileError::MountPoint(_) => failure = failure.with_hint("unmount it, or manage what is in it"),
+        FileError::MountPoint(path) => return Failure { changed: failure.changed, ..mount_point(path) },
         FileError::Step { source, .. } => failure.hints.extend(advice(source)),
         _ => {}
     }

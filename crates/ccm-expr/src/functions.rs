@@ -14,16 +14,15 @@ mod table;
 mod text;
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 
 pub(crate) use accepts::Accepts;
 
+use crate::Value;
 use crate::limits::{Budget, Exhausted};
 use crate::nature::Nature;
-use crate::{Map, Value};
-use std::sync::Arc;
 
 /// A function of the language, for its documentation.
 #[derive(Clone, Copy, Debug)]
@@ -181,10 +180,5 @@ impl Call<'_> {
     fn made_list(&mut self, elements: Vec<Value>) -> Result<Value, Problem> {
         self.budget.elements(elements.len())?;
         Ok(Value::List(Arc::new(elements)))
-    }
-
-    fn made_map(&mut self, entries: Map) -> Result<Value, Problem> {
-        self.budget.elements(entries.len())?;
-        Ok(Value::Map(Arc::new(entries)))
     }
 }

@@ -81,16 +81,9 @@ impl Budget {
 }
 
 fn spend(left: &mut u64, count: usize, exhausted: Exhausted) -> Result<(), Exhausted> {
-    match left.checked_sub(count as u64) {
-        Some(rest) => {
-            *left = rest;
-            Ok(())
-        }
-        None => {
-            *left = 0;
-            Err(exhausted)
-        }
-    }
+    let rest = left.checked_sub(count as u64);
+    *left = rest.unwrap_or_default();
+    rest.map(|_| ()).ok_or(exhausted)
 }
 
 /// How much a value holds, counting what is shared each time, as whoever walks through it will.

@@ -8,6 +8,7 @@ use crate::value::{go_text, indented, is_too_deep};
 
 type Result = std::result::Result<Value, Problem>;
 
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 pub(super) fn type_of(call: &mut Call<'_>) -> Result {
     Ok(Value::text(match &call.arguments[0] {
         Value::Null => "nil",

@@ -10,10 +10,12 @@ use crate::value::hash;
 
 type Result = std::result::Result<Value, Problem>;
 
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 pub(super) fn first(call: &mut Call<'_>) -> Result {
     Ok(fetch(&call.arguments[0], &Value::Int(0)).unwrap_or_default())
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 pub(super) fn last(call: &mut Call<'_>) -> Result {
     Ok(fetch(&call.arguments[0], &Value::Int(-1)).unwrap_or_default())
 }

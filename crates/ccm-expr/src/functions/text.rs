@@ -7,12 +7,11 @@ type Result = std::result::Result<Value, Problem>;
 
 pub(super) fn trim(call: &mut Call<'_>) -> Result {
     let text = call.text(0)?;
-    let trimmed = match call.arguments.len() {
-        1 => text.trim(),
-        _ => {
-            let characters = call.text(1)?;
-            text.trim_matches(|character| characters.contains(character))
-        }
+    let trimmed = if call.arguments.len() == 1 {
+        text.trim()
+    } else {
+        let characters = call.text(1)?;
+        text.trim_matches(|character| characters.contains(character))
     };
     let trimmed = trimmed.to_owned();
     call.made_text(trimmed)

@@ -74,6 +74,14 @@ impl Budget {
         spend(&mut self.bytes, count, Exhausted::Bytes)
     }
 
+    /// The steps of walking through a value; shared parts count each time.
+    pub(crate) fn walk(&mut self, value: &Value) -> Result<(), Exhausted> {
+        match value {
+            Value::List(_) | Value::Map(_) | Value::Groups(_) => self.steps(weigh(value)?.elements),
+            _ => Ok(()),
+        }
+    }
+
     /// One step of the evaluation of the part at `range`.
     pub(crate) fn step(&mut self, range: impl FnOnce() -> Range<usize>) -> Fallible<()> {
         self.steps(1).map_err(|exhausted| exhausted.at(range()))

@@ -41,6 +41,7 @@ pub(super) fn uniq(call: &mut Call<'_>) -> Result {
     let mut kept: Vec<Value> = Vec::new();
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
     for element in list.iter() {
+        call.budget.walk(element)?;
         let alike = places.entry(hash(element)).or_default();
         call.budget.steps(1 + alike.len())?;
         if !alike.iter().any(|at| kept[*at] == *element) {

@@ -27,7 +27,7 @@ pub enum Cause {
         /// The function's name.
         name: String,
         /// What it said.
-        error: FunctionError,
+        error: Box<FunctionError>,
     },
     /// It grew beyond what one expression may use.
     Limit,

@@ -112,7 +112,7 @@ impl Evaluator<'_, '_> {
                 self.scope.call(name, &values).map_err(|error| {
                     let mut raised = Error::run(self.range(id), error.to_string());
                     raised.hints.clone_from(&error.hints);
-                    raised.because(Cause::Function { name: name.to_owned(), error })
+                    raised.because(Cause::Function { name: name.to_owned(), error: Box::new(error) })
                 })
             }
         }

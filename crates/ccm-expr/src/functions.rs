@@ -14,16 +14,15 @@ mod table;
 mod text;
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 
 pub(crate) use accepts::Accepts;
 
+use crate::Value;
 use crate::limits::{Budget, Exhausted};
 use crate::nature::Nature;
-use crate::{Map, Value};
-use std::sync::Arc;
 
 /// A function of the language, for its documentation.
 #[derive(Clone, Copy, Debug)]
@@ -116,14 +115,15 @@ impl From<Exhausted> for Problem {
 
 /// The function of that name, with its index.
 pub(crate) fn find(name: &str) -> Option<(u16, &'static Builtin)> {
-    static INDEX: LazyLock<HashMap<&'static str, u16>> =
-        LazyLock::new(|| (0..).zip(table::TABLE).map(|(at, function)| (function.doc.name, at)).collect());
+    static INDEX: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| {
+        (0..).zip(table::TABLE.iter()).map(|(at, function)| (function.doc.name, at)).collect()
+    });
     let at = *INDEX.get(name)?;
     Some((at, by_index(at)))
 }
 
 pub(crate) fn by_index(at: u16) -> &'static Builtin {
-    &table::TABLE[usize::from(at)]
+    table::TABLE[usize::from(at)]
 }
 
 /// The names of all functions.
@@ -131,13 +131,13 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     table::TABLE.iter().map(|function| function.doc.name)
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     fn expected(&self, at: usize, expected: &str) -> Problem {
         let found = self.arguments.get(at).map_or("nothing", Value::kind);
         Problem::Argument(at, format!("expected {expected}, found {found}"))
     }
 
-    fn text(&self, at: usize) -> Result<&str, Problem> {
+    fn text(&self, at: usize) -> Result<&'a str, Problem> {
         match self.arguments.get(at) {
             Some(Value::Text(text)) => Ok(text),
             _ => Err(self.expected(at, "text")),
@@ -181,10 +181,5 @@ impl Call<'_> {
     fn made_list(&mut self, elements: Vec<Value>) -> Result<Value, Problem> {
         self.budget.elements(elements.len())?;
         Ok(Value::List(Arc::new(elements)))
-    }
-
-    fn made_map(&mut self, entries: Map) -> Result<Value, Problem> {
-        self.budget.elements(entries.len())?;
-        Ok(Value::Map(Arc::new(entries)))
     }
 }

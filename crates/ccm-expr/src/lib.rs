@@ -3,6 +3,8 @@
 //! An [`Expression`] is read once, against what is [`Known`] of names and functions, and evaluated as often
 //! as needed in a [`Scope`]. Whatever it says, evaluating it ends soon, in little memory, without a panic.
 
+#![allow(clippy::unnecessary_box_returns, reason = "errors travel boxed until they reach the caller")]
+
 mod error;
 mod evaluator;
 mod expression;

@@ -74,6 +74,14 @@ impl Budget {
         spend(&mut self.bytes, count, Exhausted::Bytes)
     }
 
+    /// The steps of walking through a value; shared parts count each time.
+    pub(crate) fn walk(&mut self, value: &Value) -> Result<(), Exhausted> {
+        match value {
+            Value::List(_) | Value::Map(_) | Value::Groups(_) => self.steps(weigh(value)?.elements),
+            _ => Ok(()),
+        }
+    }
+
     /// One step of the evaluation of the part at `range`.
     pub(crate) fn step(&mut self, range: impl FnOnce() -> Range<usize>) -> Fallible<()> {
         self.steps(1).map_err(|exhausted| exhausted.at(range()))
@@ -81,16 +89,9 @@ impl Budget {
 }
 
 fn spend(left: &mut u64, count: usize, exhausted: Exhausted) -> Result<(), Exhausted> {
-    match left.checked_sub(count as u64) {
-        Some(rest) => {
-            *left = rest;
-            Ok(())
-        }
-        None => {
-            *left = 0;
-            Err(exhausted)
-        }
-    }
+    let rest = left.checked_sub(count as u64);
+    *left = rest.unwrap_or_default();
+    rest.map(|_| ()).ok_or(exhausted)
 }
 
 /// How much a value holds, counting what is shared each time, as whoever walks through it will.

@@ -53,7 +53,8 @@ pub(crate) fn collect(tree: &Tree) -> Mentions {
             }
             NodeKind::Environment => mentions.environment.push(range),
             NodeKind::Chain(inner) => {
-                if let Some(at) = tips.remove(inner) {
+                // What follows with a dot goes on from within the chain.
+                if let Some(at) = tips.get(inner).copied() {
                     tips.insert(id, at);
                 }
             }

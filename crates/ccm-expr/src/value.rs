@@ -9,7 +9,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 pub(crate) use equality::{Compared, hash};
-pub(crate) use json::{indented, is_too_deep};
+pub(crate) use json::indented;
 pub(crate) use show::go_text;
 
 use crate::time::{CalendarPart, Moment};

@@ -162,12 +162,11 @@ impl Evaluator<'_, '_> {
                 return Err(self.expected(body.unwrap_or(id), "a key to group by", &key));
             }
             let alike = places.entry(hash(&key)).or_default();
-            match alike.iter().find(|at| same_key(&groups[**at].0, &key)) {
-                Some(group) => groups[*group].1.push(list[at].clone()),
-                None => {
-                    alike.push(groups.len());
-                    groups.push((key, vec![list[at].clone()]));
-                }
+            if let Some(group) = alike.iter().find(|at| same_key(&groups[**at].0, &key)) {
+                groups[*group].1.push(list[at].clone());
+            } else {
+                alike.push(groups.len());
+                groups.push((key, vec![list[at].clone()]));
             }
         }
         Ok(Value::from_entries(groups.into_iter().map(|(key, group)| (key, Value::list(group))).collect()))

@@ -33,7 +33,7 @@ fn extreme(call: &mut Call<'_>, wanted: Ordering) -> Result {
         match argument {
             Value::Int(_) | Value::Float(_) | Value::Duration(_) => consider(argument),
             Value::List(_) => {
-                call.budget.steps(size(argument))?;
+                call.budget.walk(argument)?;
                 each(argument, at, limits::DEPTH_OF_VALUES, &mut consider)?;
             }
             // What is alone is the largest there is.
@@ -42,13 +42,6 @@ fn extreme(call: &mut Call<'_>, wanted: Ordering) -> Result {
         }
     }
     Ok(best.unwrap_or_default())
-}
-
-fn size(value: &Value) -> usize {
-    match value {
-        Value::List(list) => list.len(),
-        _ => 1,
-    }
 }
 
 /// Shows every number of a list, however deep.
@@ -78,7 +71,7 @@ fn each(
 fn numbers(call: &mut Call<'_>) -> std::result::Result<Vec<f64>, Problem> {
     let mut all = Vec::new();
     for (at, argument) in call.arguments.iter().enumerate() {
-        call.budget.steps(size(argument))?;
+        call.budget.walk(argument)?;
         let argument = match argument {
             Value::Duration(span) => &Value::Int(*span),
             other => other,

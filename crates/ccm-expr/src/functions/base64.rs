@@ -20,7 +20,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 /// Reads bytes; line ends within are passed over.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let letters: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    if letters.len() % 4 != 0 {
+    if !letters.len().is_multiple_of(4) {
         return None;
     }
     let mut out = Vec::with_capacity(letters.len() / 4 * 3);

@@ -2,12 +2,13 @@
 
 use super::{Call, Problem, base64};
 use crate::Value;
-use crate::limits::{self, Exhausted};
+use crate::limits;
 use crate::time::CalendarPart;
-use crate::value::{go_text, indented, is_too_deep};
+use crate::value::{go_text, indented};
 
 type Result = std::result::Result<Value, Problem>;
 
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 pub(super) fn type_of(call: &mut Call<'_>) -> Result {
     Ok(Value::text(match &call.arguments[0] {
         Value::Null => "nil",
@@ -57,7 +58,7 @@ pub(super) fn float(call: &mut Call<'_>) -> Result {
 
 pub(super) fn string(call: &mut Call<'_>) -> Result {
     let value = &call.arguments[0];
-    shallow(call)?;
+    writable(call)?;
     if let Value::Text(_) = value {
         return Ok(value.clone());
     }
@@ -65,17 +66,14 @@ pub(super) fn string(call: &mut Call<'_>) -> Result {
     call.made_text(text)
 }
 
-/// Refuses a value that is too deep to walk through.
-fn shallow(call: &Call<'_>) -> std::result::Result<(), Problem> {
-    if is_too_deep(&call.arguments[0], limits::DEPTH_OF_VALUES) {
-        Err(Exhausted::Depth.into())
-    } else {
-        Ok(())
-    }
+/// Refuses a value that is too large or too deep to be written.
+fn writable(call: &Call<'_>) -> std::result::Result<(), Problem> {
+    limits::weigh(&call.arguments[0])?;
+    Ok(())
 }
 
 pub(super) fn to_json(call: &mut Call<'_>) -> Result {
-    shallow(call)?;
+    writable(call)?;
     let Some(text) = indented(&call.arguments[0]) else {
         return Err(Problem::Argument(0, "JSON can't write a number that is infinite or none".to_owned()));
     };
@@ -86,13 +84,12 @@ pub(super) fn from_json(call: &mut Call<'_>) -> Result {
     let text = call.text(0)?.to_owned();
     // Reading takes memory in proportion to the text.
     call.budget.bytes(text.len())?;
+    call.budget.elements(text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count())?;
     let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         Problem::Argument(0, format!("expected JSON, found a mistake at {place} of the text"))
     })?;
-    let value = floats(json);
-    call.budget.elements(count(&value))?;
-    Ok(value)
+    Ok(floats(json))
 }
 
 /// JSON with every number as a float, which is how the language reads it.
@@ -104,14 +101,6 @@ fn floats(json: serde_json::Value) -> Value {
             Value::map(entries.into_iter().map(|(key, value)| (key, floats(value))))
         }
         other => Value::from(other),
-    }
-}
-
-fn count(value: &Value) -> usize {
-    match value {
-        Value::List(list) => list.iter().map(count).sum::<usize>() + 1,
-        Value::Map(map) => map.values().map(count).sum::<usize>() + 1,
-        _ => 1,
     }
 }
 

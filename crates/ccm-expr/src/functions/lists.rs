@@ -10,10 +10,12 @@ use crate::value::hash;
 
 type Result = std::result::Result<Value, Problem>;
 
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 pub(super) fn first(call: &mut Call<'_>) -> Result {
     Ok(fetch(&call.arguments[0], &Value::Int(0)).unwrap_or_default())
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 pub(super) fn last(call: &mut Call<'_>) -> Result {
     Ok(fetch(&call.arguments[0], &Value::Int(-1)).unwrap_or_default())
 }
@@ -39,6 +41,7 @@ pub(super) fn uniq(call: &mut Call<'_>) -> Result {
     let mut kept: Vec<Value> = Vec::new();
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
     for element in list.iter() {
+        call.budget.walk(element)?;
         let alike = places.entry(hash(element)).or_default();
         call.budget.steps(1 + alike.len())?;
         if !alike.iter().any(|at| kept[*at] == *element) {

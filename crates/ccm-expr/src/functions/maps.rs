@@ -56,12 +56,11 @@ pub(super) fn from_pairs(call: &mut Call<'_>) -> Result {
             return Err(Problem::Argument(0, format!("{} is no key of a map", key.kind())));
         }
         let alike: &mut Vec<usize> = places.entry(crate::value::hash(&key)).or_default();
-        match alike.iter().find(|at| same_key(&entries[**at].0, &key)) {
-            Some(at) => entries[*at].1 = value,
-            None => {
-                alike.push(entries.len());
-                entries.push((key, value));
-            }
+        if let Some(at) = alike.iter().find(|at| same_key(&entries[**at].0, &key)) {
+            entries[*at].1 = value;
+        } else {
+            alike.push(entries.len());
+            entries.push((key, value));
         }
     }
     call.budget.elements(entries.len())?;
@@ -91,6 +90,7 @@ pub(super) fn len(call: &mut Call<'_>) -> Result {
     Ok(Value::Int(length as i64))
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 pub(super) fn get(call: &mut Call<'_>) -> Result {
     Ok(fetch(&call.arguments[0], &call.arguments[1]).unwrap_or_default())
 }

@@ -7,12 +7,11 @@ type Result = std::result::Result<Value, Problem>;
 
 pub(super) fn trim(call: &mut Call<'_>) -> Result {
     let text = call.text(0)?;
-    let trimmed = match call.arguments.len() {
-        1 => text.trim(),
-        _ => {
-            let characters = call.text(1)?;
-            text.trim_matches(|character| characters.contains(character))
-        }
+    let trimmed = if call.arguments.len() == 1 {
+        text.trim()
+    } else {
+        let characters = call.text(1)?;
+        text.trim_matches(|character| characters.contains(character))
     };
     let trimmed = trimmed.to_owned();
     call.made_text(trimmed)
@@ -68,6 +67,10 @@ fn parts(call: &mut Call<'_>, keep: bool) -> Result {
     if most == 0 {
         return Ok(Value::list([]));
     }
+    // How many there will be is known before any is made.
+    let found = if separator.is_empty() { text.chars().count() } else { text.matches(separator).count() };
+    call.budget.elements((found + 1).min(most))?;
+    call.budget.bytes(text.len())?;
     let mut parts = Vec::new();
     let mut rest = text;
     while parts.len() + 1 < most {
@@ -84,9 +87,7 @@ fn parts(call: &mut Call<'_>, keep: bool) -> Result {
     if !(separator.is_empty() && rest.is_empty()) {
         parts.push(Value::text(rest));
     }
-    let length = text.len();
-    call.budget.bytes(length)?;
-    call.made_list(parts)
+    Ok(Value::list(parts))
 }
 
 pub(super) fn replace(call: &mut Call<'_>) -> Result {

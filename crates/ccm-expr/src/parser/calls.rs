@@ -1,5 +1,6 @@
 //! Calls of functions, with the predicates that some of them take.
 
+use super::rules::check_count;
 use super::{LOOSEST, Operand, Parser, PredicateScope, deepest};
 use crate::error::{Error, Fallible};
 use crate::functions::{self, Predicate, Run};
@@ -17,7 +18,7 @@ impl Parser<'_, '_> {
         let own = known.functions.iter().find(|function| !built_in && function.name == word);
         if let Some(own) = own {
             let (arguments, end) = self.arguments(piped)?;
-            self.check_count(word, name, own.least, own.most, arguments.len())?;
+            check_count(word, name, own.least, own.most, arguments.len())?;
             let depth = deepest(&arguments) + 1;
             let arguments = self.adopt(&arguments);
             let kind = NodeKind::Call { name: Piece { start: name.start, end: name.end }, arguments };

@@ -192,23 +192,20 @@ impl Parser<'_, '_> {
 
     fn check_method(&self, base: Operand, token: Token, arguments: &[Operand]) -> Fallible<Nature> {
         let name = &self.text[token.range()];
-        match base.nature.base() {
-            Some(Base::Unknown | Base::Map | Base::Groups) => Ok(Nature::UNKNOWN),
-            _ => match crate::time::method(base.nature, name) {
-                Some(method) => {
-                    self.check_parameters(name, token, method.parameters, arguments).map(|()| method.result)
-                }
-                None => {
-                    let message = format!("{} has no method `{name}`", base.nature.name());
-                    let error = Error::compile(token.range(), message);
-                    let error = error.did_you_mean(name, crate::time::methods(base.nature));
-                    Err(if crate::functions::find(name).is_some() {
-                        error.hint(format!("`{name}` is a function: `{name}(…)` or `… | {name}()`"))
-                    } else {
-                        error
-                    })
-                }
-            },
+        if base.nature.is_unknown() || base.nature.is_map() {
+            return Ok(Nature::UNKNOWN);
         }
+        if let Some(method) = crate::time::method(base.nature, name) {
+            self.check_parameters(name, token, method.parameters, arguments)?;
+            return Ok(method.result);
+        }
+        let message = format!("{} has no method `{name}`", base.nature.name());
+        let error = Error::compile(token.range(), message);
+        let error = error.did_you_mean(name, crate::time::methods(base.nature));
+        Err(if crate::functions::find(name).is_some() {
+            error.hint(format!("`{name}` is a function: `{name}(…)` or `… | {name}()`"))
+        } else {
+            error
+        })
     }
 }

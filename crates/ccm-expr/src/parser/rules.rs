@@ -147,7 +147,7 @@ impl Parser<'_, '_> {
         {
             signature.most = 3;
         }
-        self.check_count(function.doc.name, token, signature.least, signature.most, arguments.len())?;
+        check_count(function.doc.name, token, signature.least, signature.most, arguments.len())?;
         for (at, argument) in arguments.iter().enumerate() {
             let Some(accepted) = accepts.get(at).or(accepts.last()) else { continue };
             if !accepted.takes(argument.nature) {
@@ -160,10 +160,9 @@ impl Parser<'_, '_> {
                 return Err(Error::compile(self.range_of(argument.node), message));
             }
             // One list among numbers, and the language looks no further.
-            if function.signature.most == usize::MAX && accepted.takes_numbers_and_lists() {
-                if argument.nature.is_list() || argument.nature.is_unknown() {
-                    return Ok(Nature::UNKNOWN);
-                }
+            let open = argument.nature.is_list() || argument.nature.is_unknown();
+            if open && accepted.takes_numbers_and_lists() {
+                return Ok(Nature::UNKNOWN);
             }
         }
         let natures: Vec<Nature> = arguments.iter().map(|argument| argument.nature).collect();
@@ -198,7 +197,7 @@ impl Parser<'_, '_> {
         parameters: &[Nature],
         arguments: &[Operand],
     ) -> Fallible<()> {
-        self.check_count(name, token, parameters.len(), parameters.len(), arguments.len())?;
+        check_count(name, token, parameters.len(), parameters.len(), arguments.len())?;
         for (parameter, argument) in parameters.iter().zip(arguments) {
             if !argument.nature.is_unknown() && argument.nature != *parameter {
                 let message =
@@ -207,27 +206,6 @@ impl Parser<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    pub(super) fn check_count(
-        &self,
-        name: &str,
-        token: Token,
-        least: usize,
-        most: usize,
-        found: usize,
-    ) -> Fallible<()> {
-        if (least..=most).contains(&found) {
-            return Ok(());
-        }
-        let takes = match (least, most) {
-            (0, 0) => "no arguments".to_owned(),
-            (1, 1) => "one argument".to_owned(),
-            (least, most) if least == most => format!("{least} arguments"),
-            (least, usize::MAX) => format!("at least {least}"),
-            (least, most) => format!("{least} to {most} arguments"),
-        };
-        Err(Error::compile(token.range(), format!("`{name}` takes {takes}, found {found}")))
     }
 
     /// Works out an operation between constants.
@@ -336,4 +314,19 @@ fn coalesced(left: Nature, right: Nature) -> Nature {
         _ if right.fits(left) => left,
         _ => Nature::UNKNOWN,
     }
+}
+
+/// Refuses a call with too few or too many arguments.
+pub(super) fn check_count(name: &str, token: Token, least: usize, most: usize, found: usize) -> Fallible<()> {
+    if (least..=most).contains(&found) {
+        return Ok(());
+    }
+    let takes = match (least, most) {
+        (0, 0) => "no arguments".to_owned(),
+        (1, 1) => "one argument".to_owned(),
+        (least, most) if least == most => format!("{least} arguments"),
+        (least, usize::MAX) => format!("at least {least}"),
+        (least, most) => format!("{least} to {most} arguments"),
+    };
+    Err(Error::compile(token.range(), format!("`{name}` takes {takes}, found {found}")))
 }

@@ -74,10 +74,12 @@ pub(crate) fn show(span: i64) -> String {
         return "0s".to_owned();
     }
     if span < SECOND {
-        let (unit, name) = match span {
-            ..MICROSECOND => (1, "ns"),
-            ..MILLISECOND => (MICROSECOND, "µs"),
-            _ => (MILLISECOND, "ms"),
+        let (unit, name) = if span < MICROSECOND {
+            (1, "ns")
+        } else if span < MILLISECOND {
+            (MICROSECOND, "µs")
+        } else {
+            (MILLISECOND, "ms")
         };
         return format!("{sign}{}{name}", decimal(span, unit));
     }

@@ -62,14 +62,14 @@ enum Part {
 fn next_part(layout: &str) -> Option<(&str, Part, &str)> {
     for (at, _) in layout.char_indices() {
         let rest = &layout[at..];
-        if let Some((part, length)) = part_at(rest, &layout[..at]) {
+        if let Some((part, length)) = part_at(rest) {
             return Some((&layout[..at], part, &rest[length..]));
         }
     }
     None
 }
 
-fn part_at(rest: &str, before: &str) -> Option<(Part, usize)> {
+fn part_at(rest: &str) -> Option<(Part, usize)> {
     const NAMES: [(&str, Part); 21] = [
         ("January", Part::LongMonth),
         ("Jan", Part::ShortMonth),
@@ -130,7 +130,6 @@ fn part_at(rest: &str, before: &str) -> Option<(Part, usize)> {
         }
         return None;
     }
-    let _ = before;
     let (written, part) = NAMES.iter().find(|(written, _)| rest.starts_with(written))?;
     // `Janet` holds no month.
     if *part == Part::ShortMonth && rest[3..].starts_with(|next: char| next.is_ascii_lowercase()) {
@@ -217,15 +216,11 @@ fn write_part(moment: &Moment, part: Part, out: &mut String) {
     };
 }
 
-/// An offset from UTC as `+0200`, or `+02` where it is whole hours.
-pub(crate) fn offset(seconds: i32, separator: &str) -> String {
-    let all = seconds.unsigned_abs();
+/// An offset from UTC as `+0200`.
+pub(crate) fn offset(seconds: i32) -> String {
     let sign = if seconds < 0 { '-' } else { '+' };
-    let minutes = all / 60 % 60;
-    if minutes == 0 {
-        return format!("{sign}{:02}", all / 3600);
-    }
-    format!("{sign}{:02}{separator}{minutes:02}", all / 3600)
+    let minutes = seconds.unsigned_abs() / 60;
+    format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
 }
 
 /// What was read of a date so far.
@@ -407,14 +402,14 @@ fn zone_name<'t>(text: &'t str, read: &mut Read) -> Option<&'t str> {
         read.utc = true;
         return Some(left);
     }
-    if let Some(after) = text.strip_prefix("GMT") {
-        if let Some(shift) = after.strip_prefix(['+', '-']) {
-            let (hours, left) = digits(shift, 1, 2)?;
-            let sign = if after.starts_with('-') { -1 } else { 1 };
-            read.offset = Some(sign * hours * 3600);
-            read.zone_name = Some(text[..text.len() - left.len()].to_owned());
-            return Some(left);
-        }
+    if let Some(after) = text.strip_prefix("GMT")
+        && let Some(shift) = after.strip_prefix(['+', '-'])
+    {
+        let (hours, left) = digits(shift, 1, 2)?;
+        let sign = if after.starts_with('-') { -1 } else { 1 };
+        read.offset = Some(sign * hours * 3600);
+        read.zone_name = Some(text[..text.len() - left.len()].to_owned());
+        return Some(left);
     }
     let count = text.bytes().take(6).take_while(u8::is_ascii_uppercase).count();
     let known = match count {

@@ -177,6 +177,7 @@ fn nanoseconds(value: &Value) -> Option<i64> {
     }
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 fn shown(value: &Value, _: &[Value]) -> Option<Value> {
     Some(Value::text(value.to_string()))
 }

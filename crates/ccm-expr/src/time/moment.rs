@@ -75,13 +75,10 @@ impl Moment {
         if *zone == TimeZone::UTC {
             return "UTC".to_owned();
         }
-        let seconds = self.0.zoned.offset().seconds();
         if zone.iana_name().is_none() {
-            return layout::offset(seconds, "");
+            return layout::offset(self.0.zoned.offset().seconds());
         }
-        let info = zone.to_offset_info(self.timestamp());
-        let name = info.abbreviation();
-        if name.starts_with(['+', '-']) { layout::offset(seconds, "") } else { name.to_owned() }
+        zone.to_offset_info(self.timestamp()).abbreviation().to_owned()
     }
 
     /// As RFC 3339 with as many decimals as there are.

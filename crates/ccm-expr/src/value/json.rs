@@ -73,18 +73,6 @@ impl Value {
     }
 }
 
-/// Whether a value is nested more deeply than that.
-pub(crate) fn is_too_deep(value: &Value, left: usize) -> bool {
-    match value {
-        Value::List(list) => left == 0 || list.iter().any(|element| is_too_deep(element, left - 1)),
-        Value::Map(map) => left == 0 || map.values().any(|element| is_too_deep(element, left - 1)),
-        Value::Groups(groups) => {
-            left == 0 || groups.iter().any(|(_, element)| is_too_deep(element, left - 1))
-        }
-        _ => false,
-    }
-}
-
 /// The value as indented JSON with its keys in order, as the language's own `toJSON` writes it. `None` for a
 /// number that JSON can't write.
 pub(crate) fn indented(value: &Value) -> Option<String> {

@@ -155,7 +155,7 @@ mod tests {
             ("{% set x %}\na\n{% endset %}\n{{ x }}", vec![1, 1, 2]),
             ("{% macro m(x) %}\na{{ x }}{% endmacro %}\nb{{ m(1) }}\nc{{ m(2) }}", vec![1, 3, 2, 4, 2]),
             ("a\n{% raw %}{{\n}}{% endraw %}\nb", vec![1, 2, 3, 4]),
-            ("a\n{%- raw -%}\n  b\n  c {%- endraw %}\nd", vec![3, 4, 5]),
+            ("a\n{%- raw -%}\n  b\n  c {%- endraw %}\nd", vec![1, 4, 5]),
             ("a\n{% include 'part' %}b\nc", vec![1, 2, 2, 2, 3]),
             (
                 "a\n{% for i in data.list %}{% include 'part' %}{% endfor %}\nc",

@@ -162,7 +162,7 @@ mod tests {
                 vec![1, 2, 2, 2, 2, 2, 2, 2, 3],
             ),
             ("{% import 'macros' as m %}\n{{ m.m() }}\nb", vec![1, 2, 2, 3]),
-            ("{% extends 'base' %}\n{% block b %}\nmine\n{% endblock %}", vec![1, 1, 3, 3, 3]),
+            ("{% extends 'base' %}\n{% block b %}\nmine\n{% endblock %}", vec![1, 1, 3, 3, 4]),
             ("{% filter upper %}\na\n{% endfilter %}b", vec![1, 2, 3]),
             ("{% filter indent(2) %}\na\nb{% endfilter %}", vec![1, 2, 3]),
             ("é\r\n€ {{ 1 }}\r\n😀", vec![1, 2, 3]),

@@ -33,9 +33,6 @@ const LARGEST_TEMPLATE: usize = 1 << 20;
 /// The size in bytes of the text that a template may write.
 const LARGEST_OUTPUT: usize = 16 << 20;
 
-/// How many steps of the engine a template may take. Most expressions are two or three.
-const MOST_STEPS: u64 = 2_000_000;
-
 /// What a template may ask for.
 ///
 /// It is asked on the thread that renders, one question at a time. It may itself render the template that

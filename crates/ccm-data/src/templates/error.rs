@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{LARGEST_OUTPUT, LARGEST_TEMPLATE, MOST_STEPS};
+use super::{LARGEST_OUTPUT, LARGEST_TEMPLATE};
 
 /// A mistake in a template. Its text never holds a value that the template works on, for it may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,8 +43,8 @@ pub enum TemplateFault {
     #[error("the template is nested too deep")]
     TooDeep,
     /// It would take too long.
-    #[error("the template takes more than {MOST_STEPS} steps")]
-    TooManySteps,
+    #[error("the template takes more than {0} steps")]
+    TooManySteps(u64),
     /// It would write too much.
     #[error("the template writes more than {} MiB", LARGEST_OUTPUT >> 20)]
     TooMuchOutput,

@@ -120,7 +120,7 @@ fn fault(error: &Error, place: Option<&TemplatePlace>, running: &Running) -> (Te
                 .filter(|name| here().is_some_and(|text| text.contains(name)));
             TemplateFault::NoTemplate(name.map(str::to_owned))
         }
-        ErrorKind::OutOfFuel => TemplateFault::TooManySteps,
+        ErrorKind::OutOfFuel => TemplateFault::TooManySteps(0),
         ErrorKind::InvalidOperation if detail == "recursion limit exceeded" => TemplateFault::TooDeep,
         ErrorKind::BadSerialization => {
             TemplateFault::Operation("this value can't be written as text".to_owned())

@@ -17,15 +17,17 @@ use super::include_name::normalized;
 use super::link::{Asking, link};
 use super::scan::{Piece, Token, depth, scan};
 use super::values::{map_method, read, shown, text_of};
-use super::{FUNCTIONS, LARGEST_OUTPUT, LARGEST_TEMPLATE, MOST_STEPS, NAMES, TemplateScope};
+use super::{FUNCTIONS, LARGEST_OUTPUT, LARGEST_TEMPLATE, NAMES, TemplateScope};
 
-/// The stack of the thread that renders. Only what is used of it costs memory.
+/// The stacks to try for the thread that renders, in MiB. Only what is used of one costs memory, but a small
+/// machine may not grant the first.
 ///
-/// The engine walks expressions and values by recursion. What the limits below and the steps allow has to fit.
-const STACK: usize = 256 << 20;
+/// The engine walks expressions and values by recursion, so a stack bounds the steps: every step may nest a
+/// value once more, and dropping one level of it takes up to half a KiB.
+const STACKS: [usize; 2] = [1 << 10, 1 << 6];
 
-/// The stack on a machine that does not grant the large one.
-const SMALL_STACK: usize = 32 << 20;
+/// How many steps of the engine a MiB of stack allows. Most expressions are two or three.
+const STEPS_PER_MIB: usize = 1 << 10;
 
 /// How deep the engine's tree of an expression, or of one `elif` after another, may get.
 const DEEPEST_EXPRESSION: usize = 1000;
@@ -43,14 +45,16 @@ pub fn render(name: &str, text: &str, scope: &dyn TemplateScope) -> Result<Strin
     check(text)?;
     let _nested = Nested::enter()?;
     let (name, text) = (Arc::<str>::from(name), Arc::<str>::from(text));
-    let start = |stack| {
+    let start = |stack: usize| {
         let (asking, answering) = link();
         let (name, text) = (Arc::clone(&name), Arc::clone(&text));
-        let thread = thread::Builder::new().name("template".to_owned()).stack_size(stack);
-        thread.spawn(move || render_here(&name, &text, asking)).map(|thread| (thread, answering))
+        let thread = thread::Builder::new().name("template".to_owned()).stack_size(stack << 20);
+        thread
+            .spawn(move || render_here(&name, &text, asking, (stack * STEPS_PER_MIB) as u64))
+            .map(|thread| (thread, answering))
     };
     let engine = |message: String| TemplateError::new(TemplateFault::Engine(message));
-    let started = start(STACK).or_else(|_| start(SMALL_STACK));
+    let started = start(STACKS[0]).or_else(|_| start(STACKS[1]));
     let (thread, answering) = started.map_err(|error| engine(error.to_string()))?;
     answering.serve(scope);
     thread.join().unwrap_or_else(|_| Err(engine("the engine failed".to_owned())))
@@ -174,10 +178,11 @@ impl Object for Root {
     }
 }
 
-fn render_here(name: &str, text: &Arc<str>, asking: Asking) -> Result<String, TemplateError> {
+fn render_here(name: &str, text: &Arc<str>, asking: Asking, steps: u64) -> Result<String, TemplateError> {
     let running = Arc::new(Running { asking, names: Default::default(), texts: Mutex::default() });
     running.keep_text(name, Arc::clone(text));
-    let environment = environment(&running);
+    let mut environment = environment(&running);
+    environment.set_fuel(Some(steps));
     let mut output = Limited::default();
     let rendered = environment
         .template_from_named_str(name, text)
@@ -193,6 +198,9 @@ fn render_here(name: &str, text: &Arc<str>, asking: Asking) -> Result<String, Te
             let mut error = explain(&error, &running);
             if output.full {
                 error.fault = TemplateFault::TooMuchOutput;
+            }
+            if error.fault == TemplateFault::TooManySteps(0) {
+                error.fault = TemplateFault::TooManySteps(steps);
             }
             Err(error)
         }
@@ -228,7 +236,6 @@ fn bare_environment() -> Environment<'static> {
     environment.remove_global("debug");
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_fuel(Some(MOST_STEPS));
     // With it the engine remembers which expression it was that had no value.
     environment.set_debug(true);
     let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build();

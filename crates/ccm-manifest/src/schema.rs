@@ -20,9 +20,6 @@ const VISIBLE: &str = "\\S";
 /// What a reference looks like.
 const REFERENCE: &str = "^[^#]+#[\\s\\S]";
 
-/// What a text with an expression looks like.
-const EXPRESSION: &str = "\\{\\{|\\$\\{";
-
 /// The JSON schema (draft 2020-12) of a manifest that may use these resource types.
 pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     let mut definitions = Map::new();
@@ -32,13 +29,7 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         items.insert(name.to_owned(), below_type(*spec));
         define(*spec, &mut definitions);
     }
-    let expression = json!({
-        "description": "An expression, or a text with some: what it yields decides.",
-        "type": "string",
-        "pattern": EXPRESSION,
-    });
-    definitions.insert("expression".to_owned(), expression);
-    let mut ccm = with_expressions(properties_of(root_schema::<Settings>()));
+    let mut ccm = properties_of(root_schema::<Settings>());
     let resources = json!({
         "description": "What to manage, in the order in which it is done where nothing else decides. Each \
                         item holds resources of one type.",
@@ -53,16 +44,6 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         },
     });
     ccm.insert("resources".to_owned(), resources);
-    let template = json!({
-        "description": "A template beside the manifest that writes the list of resources instead.",
-        "type": ["string", "null"],
-        "pattern": "^[^/]+$",
-    });
-    ccm.insert("resources_template".to_owned(), template);
-    let has_template = json!({
-        "required": ["resources_template"],
-        "properties": { "resources_template": { "type": "string" } },
-    });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ccm manifest",
@@ -74,37 +55,9 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
             "ccm": {
                 "description": "The resources of the machine, and how to go about them.",
                 "type": "object",
-                "oneOf": [{ "required": ["resources"] }, has_template],
+                "required": ["resources"],
                 "additionalProperties": false,
                 "properties": ccm,
-            },
-            "data": {
-                "description": "Values that expressions name as `Data`.",
-                "type": ["object", "null"],
-            },
-            "hierarchy": {
-                "description": "Which overrides apply to this machine, and how.",
-                "type": ["object", "null"],
-                "required": ["order"],
-                "additionalProperties": false,
-                "properties": {
-                    "order": {
-                        "description": "Names of overrides, with expressions in them, in the order in which \
-                                        they are looked for.",
-                        "type": ["array", "null"],
-                        "items": { "type": ["string", "number", "boolean"], "pattern": VISIBLE },
-                    },
-                    "merge": {
-                        "description": "`first`: the first that is found replaces whole keys. `deep`: all that \
-                                        are found are merged, in order. Default: `first`.",
-                        "enum": ["first", "deep", null],
-                    },
-                },
-            },
-            "overrides": {
-                "description": "Values for some machines, by the names in `order`.",
-                "type": ["object", "null"],
-                "additionalProperties": { "type": ["object", "null"] },
             },
         },
         "$defs": definitions,
@@ -164,7 +117,6 @@ fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
     let mut below_name = common_properties(spec);
     let name = below_name.shift_remove("name").unwrap_or_default();
     below_name.extend(properties_of(own).into_iter().filter(|(name, _)| !spec.not_yet().contains(&&**name)));
-    let mut below_name = with_expressions(below_name);
     for (alias, property) in spec.aliases() {
         if let Some(mut schema) = below_name.get(*property).cloned() {
             if let Value::Object(schema) = &mut schema {
@@ -271,35 +223,6 @@ fn or_null(mut schema: Value) -> Value {
         }
     }
     schema
-}
-
-/// Lets expressions stand for what properties are; a condition is one already.
-fn with_expressions(properties: Map<String, Value>) -> Map<String, Value> {
-    let allow =
-        |(name, schema)| if name == "control" { (name, schema) } else { (name, or_expression(schema)) };
-    properties.into_iter().map(allow).collect()
-}
-
-/// Where not every text is fine, one with an expression is.
-fn or_expression(mut schema: Value) -> Value {
-    let Value::Object(keywords) = &mut schema else { return schema };
-    if let Some(items) = keywords.get_mut("items") {
-        *items = or_expression(items.take());
-    }
-    let mut texts = keywords.get("type").into_iter().flat_map(|kind| match kind {
-        Value::Array(kinds) => kinds.iter().collect(),
-        kind => vec![kind],
-    });
-    let restricts = ["pattern", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "minLength"];
-    if texts.any(|kind| kind == "string") && !restricts.iter().any(|key| keywords.contains_key(*key)) {
-        return schema;
-    }
-    let description = keywords.shift_remove("description");
-    let mut either = json!({ "anyOf": [schema, { "$ref": "#/$defs/expression" }] });
-    if let Some(description) = description {
-        either["description"] = description;
-    }
-    either
 }
 
 /// Tells whether a schema says outright that null is fine.

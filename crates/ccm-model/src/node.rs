@@ -232,23 +232,13 @@ impl Node {
 
     /// Points at a part of this scalar's text, given in bytes of the text.
     ///
-    /// Exact where the source holds the text as it is, possibly in quotes or indented below a `|`. Where escapes
-    /// or folding stand between the two, the whole scalar is meant.
+    /// Exact where the source holds the text as it is, possibly in quotes. Where escapes, folding or
+    /// indentation stand between the two, the whole scalar is meant.
     pub fn locate(&self, source_text: &str, start: usize, end: usize) -> Span {
         let whole = self.span;
         let (Some(scalar), Some(written)) = (self.as_scalar(), source_text.get(whole.range())) else {
             return whole;
         };
-        if written.starts_with('|') {
-            let block = &source_text[whole.start as usize..];
-            let at = |byte| in_block(block, &scalar.text, byte).map(|byte| whole.start as usize + byte);
-            // The end of a line is the end of what stands before it.
-            let last = at(end.saturating_sub(1)).map(|last| last + 1);
-            return match (at(start), last) {
-                (Some(start), Some(last)) => Span::new(whole.source, start, last.max(start)),
-                _ => whole,
-            };
-        }
         let quote = usize::from(written.starts_with(['"', '\'']));
         if written.get(quote..written.len().saturating_sub(quote)) != Some(&*scalar.text) {
             return whole;
@@ -256,20 +246,6 @@ impl Node {
         let base = whole.start as usize + quote;
         Span::new(whole.source, base + start, base + end)
     }
-}
-
-/// Where a byte of a literal block's text stands in the source, which begins with the block's `|`.
-fn in_block(block: &str, text: &str, byte: usize) -> Option<usize> {
-    let (header, body) = block.split_at(block.find('\n')? + 1);
-    let before = text.get(..byte)?;
-    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    let line = text[line_start..].split('\n').next()?;
-    let above: usize = body.split_inclusive('\n').take(before.matches('\n').count()).map(str::len).sum();
-    let written = body.get(above..)?.split('\n').next()?;
-    let written = written.strip_suffix('\r').unwrap_or(written);
-    let indentation = written.strip_suffix(line)?;
-    let is_blank = indentation.bytes().all(|byte| byte == b' ');
-    is_blank.then(|| header.len() + above + indentation.len() + (byte - line_start))
 }
 
 impl Position {
@@ -345,25 +321,5 @@ mod tests {
         assert_eq!(source.get(exact.range()), Some("two"));
         let escaped = node("one\ttwo", 17, 27);
         assert_eq!(escaped.locate(source, 4, 7), escaped.span);
-    }
-
-    #[test]
-    fn a_part_of_a_block_is_found_below_its_sign() {
-        for (source, text, part) in [
-            ("a: |\n  one\n    two\n\n  three\n", "one\n  two\n\nthree\n", "two"),
-            ("a: |\n  one\n    two\n\n  three\n", "one\n  two\n\nthree\n", "three"),
-            ("a: |-  # why\r\n  one\r\n  two\r\n", "one\ntwo", "two"),
-            ("a: |2\n    one {two}\n", "  one {two}\n", "{two}"),
-            ("a: |\n\n  ä\n  one two\nb: two", "\nä\none two\n", "one two"),
-        ] {
-            let node = Node::text(text, Span::new(SourceId(0), 3, source.len()));
-            let start = text.find(part).expect("the part");
-            let found = node.locate(source, start, start + part.len());
-            assert_eq!(source.get(found.range()), Some(part), "{source:?}");
-        }
-        let folded = Node::text("one two\n", Span::new(SourceId(0), 3, 15));
-        assert_eq!(folded.locate("a: >\n  one\n  two\n", 4, 7), folded.span);
-        let other = Node::text("one two\n", Span::new(SourceId(0), 3, 12));
-        assert_eq!(other.locate("a: |\n  one\n", 4, 7), other.span);
     }
 }

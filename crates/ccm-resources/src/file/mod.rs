@@ -10,9 +10,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{
-    Checked, Diagnostic, Failure, Kind, ManagedPath, Node, Resource, ScalarStyle, TypeSpec, WantedAt, decode,
-};
+use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, WantedAt, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, as_failure};
@@ -91,19 +89,5 @@ impl ResourceType for FileType {
 
 fn build(resource: &Resource, properties: FileProperties) -> Result<File, Vec<Mistake>> {
     let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-    let built = File::build(&resource.id.name, ensure, properties);
-    if !has_computed_mode(resource) {
-        return built;
-    }
-    let mut mistakes = built.err().unwrap_or_default();
-    mistakes.push(Mistake::mode_is_number());
-    Err(mistakes)
-}
-
-/// Tells whether an expression gives a number for the mode. Whether its digits are octal, nobody can tell.
-fn has_computed_mode(resource: &Resource) -> bool {
-    let mode = resource.properties.get("mode").and_then(Node::as_scalar);
-    mode.is_some_and(|mode| {
-        mode.style == ScalarStyle::Computed && matches!(mode.kind(), Kind::Int(_) | Kind::Float(_))
-    })
+    File::build(&resource.id.name, ensure, properties)
 }

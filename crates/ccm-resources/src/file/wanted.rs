@@ -51,12 +51,6 @@ impl Mistake {
         Self { property: Some(property), message: message.into(), hint: Some(hint) }
     }
 
-    /// An expression gives a number for the mode.
-    pub(crate) fn mode_is_number() -> Self {
-        let hint = "let it yield text, such as `\"0644\"`";
-        Self::new("mode", "an expression gives a number, and its digits may not be octal", hint)
-    }
-
     /// Points at what was written.
     pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
         let property = self.property.and_then(|property| checked.resource.properties.get(property));

@@ -1,6 +1,6 @@
 //! Manifests that are applied as resources of others.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_data::layers::Source;
@@ -12,6 +12,7 @@ use crate::control::Conditions;
 use crate::data::{DataNodes, Overlay, ResolvedData};
 use crate::draft::Draft;
 use crate::load::{Loader, Manifest};
+use crate::paths::normal;
 
 /// How deep manifests may stand within each other.
 const DEEPEST: usize = 10;
@@ -180,21 +181,6 @@ pub(crate) fn tie_in(catalog: &mut Catalog) {
         let span = resource.span;
         resource.require.extend(members[child.get()].iter().map(|on| Dependency { on: *on, span }));
     }
-}
-
-/// A path without `.` and `..`, as far as that can be told from its text.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
 }
 
 /// No values.

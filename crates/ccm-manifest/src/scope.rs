@@ -77,6 +77,16 @@ pub(crate) struct Mistake {
     pub(crate) missing: Option<String>,
 }
 
+impl Mistake {
+    /// Tells whether it is nothing but a fact that is not there and that no machine has to have.
+    pub(crate) fn is_of_absent_fact(&self) -> bool {
+        const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+        let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
+        matches!(keys.next(), Some("Facts" | "facts"))
+            && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root))
+    }
+}
+
 /// What a template rendered to, and which of its lines wrote which line.
 pub(crate) struct WithLines {
     pub(crate) text: String,

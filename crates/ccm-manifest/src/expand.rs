@@ -242,8 +242,8 @@ impl<'a, 's> Expander<'a, 's> {
             match first.entry(&key.text) {
                 std::collections::hash_map::Entry::Occupied(earlier) => {
                     let mistake =
-                        Diagnostic::error(key.span, format!("duplicate key `{}`", shown(&key.text)));
-                    self.found.diagnostics.push(mistake.with_label(*earlier.get(), "the first"));
+                        Diagnostic::error(key.span, format!("the key `{}` is given twice", shown(&key.text)));
+                    self.found.diagnostics.push(mistake.with_label(*earlier.get(), "first given here"));
                 }
                 std::collections::hash_map::Entry::Vacant(free) => {
                     free.insert(key.span);

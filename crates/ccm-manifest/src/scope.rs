@@ -117,7 +117,7 @@ impl Evaluator<'_, '_> {
         let read = self.world.expression(text);
         let expression = match &read.expression {
             Ok(expression) => expression,
-            Err(error) => return Err(Trouble::Mistake(mistake(error))),
+            Err(error) => return Err(Trouble::Mistake(self.mistake(error))),
         };
         if let (Moment::Names | Moment::Early(_), Some(name)) = (self.moment, read.captures.first()) {
             return Err(Trouble::Late(LateOn::Capture(name.clone())));
@@ -136,7 +136,7 @@ impl Evaluator<'_, '_> {
             calling.facts.replace(calling.facts(&read.facts));
         }
         let evaluated = expression.evaluate(&calling);
-        calling.outcome(evaluated, |error| mistake(&error))
+        calling.outcome(evaluated, |error| self.mistake(&error))
     }
 
     /// Renders a template beside the manifest.
@@ -147,6 +147,23 @@ impl Evaluator<'_, '_> {
     /// Renders a template beside the manifest, and tells which of its lines wrote which line.
     pub(crate) fn template_with_lines(&self, path: &str) -> Result<WithLines, Trouble> {
         self.rendered(|calling| calling.template_with_lines(path))
+    }
+
+    fn mistake(&self, error: &ccm_expr::Error) -> Mistake {
+        let mut hints = error.hints.clone();
+        let mut missing = None;
+        match &error.cause {
+            Cause::MissingKey(path) => missing = Some(path.clone()),
+            Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
+                hints = vec![format!("a value of the manifest is `Data.{name}`")];
+            }
+            Cause::UnknownName(_) if hints.is_empty() => {
+                hints.push("the names are `Facts`, `Data`, `Environ` and `Captures`".to_owned());
+            }
+            _ => {}
+        }
+        let Range { start, end } = error.range;
+        Mistake { range: start..end, message: error.message.clone(), hints, places: Vec::new(), missing }
     }
 
     fn rendered<T>(
@@ -165,19 +182,6 @@ impl Evaluator<'_, '_> {
     }
 }
 
-fn mistake(error: &ccm_expr::Error) -> Mistake {
-    let missing = match &error.cause {
-        Cause::MissingKey(path) => Some(path.clone()),
-        _ => None,
-    };
-    Mistake {
-        range: error.range.clone(),
-        message: error.message.clone(),
-        hints: error.hints.clone(),
-        places: Vec::new(),
-        missing,
-    }
-}
 
 /// One evaluation.
 struct Calling<'a, 'e, 's> {

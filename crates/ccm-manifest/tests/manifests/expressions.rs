@@ -118,7 +118,7 @@ fn a_shell_keeps_what_is_its_own() {
         ),
         (
             "- task: [a: {provider: shell, environment: {A: '${HOME}'}}]",
-            &["3:53 expressions are not supported in this version | write `\\${` for a literal `${`"],
+            &["3:53 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`"],
         ),
         (
             "- task: [a: {provider: shell, alias: '${HOME}', require: ['task#${HOME}']}]",

@@ -159,6 +159,9 @@ fn data_and_templates_shape_what_is_written() {
     }
     assert!(!scratch.has("made/generated/old.example.net.conf"));
     assert!(!scratch.has("made/composed/backup.conf"), "a child in noop changed something");
+    let again = apply("composed", &scratch, &["--detailed-exitcodes"]);
+    assert_eq!(again.code, 0, "what would be changed is no change: {}", again.shown());
+    assert!(again.stdout.contains("5 stable, 2 would change\n"), "{}", again.shown());
 }
 
 #[test]

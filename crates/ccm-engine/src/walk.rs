@@ -356,7 +356,7 @@ impl<'a> Walk<'a> {
     }
 
     fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
-        self.counts.add(outcome);
+        self.counts.add(outcome, self.run.noop);
         let resource = self.run.catalog.resource(index);
         let noop = self.is_noop(resource);
         let changed = outcome.is_change();

@@ -77,7 +77,9 @@ mod tests {
         ];
         let counted = |noop| {
             let mut counts = Counts::default();
-            would.iter().for_each(|outcome| counts.add(outcome, noop));
+            for outcome in &would {
+                counts.add(outcome, noop);
+            }
             counts
         };
         assert_eq!(counted(true), Counts { total: 2, changed: 1, refreshed: 1, ..Counts::default() });

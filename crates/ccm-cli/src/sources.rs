@@ -8,9 +8,7 @@ use std::sync::Arc;
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{CustomFacts, Subtree, Subtrees};
-use ccm_host::{
-    Cancellation, Clock, FileError, Files as _, SystemClock, SystemFiles, SystemMachine, environment,
-};
+use ccm_host::{Cancellation, Clock, Files as _, SystemClock, SystemFiles, SystemMachine, environment};
 use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
@@ -124,7 +122,7 @@ impl MachineSources {
 
 impl Sources for MachineSources {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let read = self.files.read(path, LONGEST).map_err(in_short)?;
+        let read = self.files.read(path, LONGEST).map_err(io::Error::other)?;
         let content = read.content.ok_or(io::ErrorKind::FileTooLarge)?;
         String::from_utf8(content)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -146,7 +144,7 @@ impl Sources for MachineSources {
                 let source = texts.add(path.display().to_string(), text.as_str());
                 variables.extend(dotenv::read(source, &text)?);
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if is_absent(&error) => {}
             Err(error) => {
                 let message = format!("{} can't be read: {error}", path.display());
                 let mistake = Diagnostic::without_place(message);
@@ -167,11 +165,16 @@ fn format_of(name: &str) -> facts::Format {
     if is_json { facts::Format::Json } else { facts::Format::Yaml }
 }
 
-/// Why a file can't be read, without its path: whoever asked for it names that.
-fn in_short(error: FileError) -> io::Error {
-    match error {
-        FileError::Step { source, .. } => source,
-        FileError::ParentMissing(_) => io::ErrorKind::NotFound.into(),
-        other => io::Error::other(other),
+/// Tells whether a file is not there, whatever layers the error has.
+fn is_absent(error: &io::Error) -> bool {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = source {
+        if let Some(error) = error.downcast_ref::<io::Error>()
+            && error.kind() == io::ErrorKind::NotFound
+        {
+            return true;
+        }
+        source = error.source();
     }
+    false
 }

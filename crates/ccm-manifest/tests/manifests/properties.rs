@@ -189,7 +189,9 @@ fn what_comes_later_is_refused_by_name_and_once() {
         ),
         (
             "- note: [a: {user: root}]",
-            &["3:18 unknown property `user` | known here: text, alias, ensure, provider, require, subscribe"],
+            &[
+    "3:18 unknown property `user` | known here: text, alias, ensure, provider, require, subscribe, control",
+],
         ),
     ]);
 }

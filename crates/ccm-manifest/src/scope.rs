@@ -16,6 +16,9 @@ use crate::world::{NAMES, World};
 /// How many templates may be looked into for what another one includes, each within the other.
 const MOST_INCLUDES: usize = 64;
 
+/// How many places in templates are shown for one mistake: the nearest of includes within includes.
+const MOST_PLACES: usize = 5;
+
 /// A manifest as its expressions see it.
 #[derive(Clone, Debug)]
 pub(crate) struct ManifestScope {
@@ -262,6 +265,8 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         result.map_err(|error| {
             let mut mistake = mistake(error);
             mistake.places = self.places.into_inner();
+            mistake.places.dedup();
+            mistake.places.truncate(MOST_PLACES);
             mistake.missing = mistake.missing.or(self.missing.into_inner());
             Trouble::Mistake(mistake)
         })

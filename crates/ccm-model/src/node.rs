@@ -165,6 +165,11 @@ impl Map {
         self.entries.push(entry);
     }
 
+    /// Takes the entry of that key away.
+    pub fn remove(&mut self, key: &str) {
+        self.entries.retain(|entry| &*entry.key.text != key);
+    }
+
     /// Tells whether it has no entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -73,15 +73,42 @@ fn secrets_of_every_layer_are_known() {
 #[test]
 fn mistakes_in_values() {
     machine().check_all(&[
-        ("data: [a]\nccm: {resources: [note: [n: ]]}", &[]),
-        ("data: {a: '{{ Data.b }}', b: '{{ Captures.x }}'}\nccm: {resources: [note: [n: ]]}", &[]),
-        ("data: {a: \"{{ lookup('data.b') }}\"}\nccm: {resources: [note: [n: ]]}", &[]),
-        ("data: {a: '{{ Facts.rloe }}', b: [x, {c: '{{ Environ.STAGE + }}'}]}\nccm: {resources: [note: [n: ]]}", &[]),
-        ("hierarchy: {order: ['{{ Facts.host.info.platformfamily }}']}\nccm: {resources: [note: [n: ]]}", &[]),
-        ("hierarchy: {order: [\"{{ lookup('facts.host.inof') }}\"]}\nccm: {resources: [note: [n: ]]}", &[]),
-        ("hierarchy: {order: ['{{ Facts.memory.virtual }}', '{{ Environ.GONE }}', '{{ Fatcs.os }}', '{{ Facts.os']}\nccm: {resources: [note: [n: ]]}", &[]),
-        ("hierarchy: [a]\noverrides: {a: 1, b: [x]}\nccm: {resources: [note: [n: ]]}", &[]),
-        ("hierarchy: {order: [a], merge: deap, mrege: x}\noverrides: {a: {x: '{{ Facts.gone }}'}, b: {x: '{{ Facts.gone }}'}}\nccm: {resources: [note: [n: ]]}", &[]),
+        ("data: [a]\nccm: {resources: [note: [n: ]]}", &[
+    "1:7 expected a map of values, found a list",
+]),
+        ("data: {a: '{{ Data.b }}', b: '{{ Captures.x }}'}\nccm: {resources: [note: [n: ]]}", &[
+    "1:14 values in `data` may name `Facts` and `Environ` only",
+    "1:33 values in `data` may name `Facts` and `Environ` only",
+]),
+        ("data: {a: \"{{ lookup('data.b') }}\"}\nccm: {resources: [note: [n: ]]}", &[
+    "1:15 values in `data` may name facts and environment only",
+]),
+        ("data: {a: '{{ Facts.rloe }}', b: [x, {c: '{{ Environ.STAGE + }}'}]}\nccm: {resources: [note: [n: ]]}", &[
+    "1:21 there is no `Facts.rloe` | did you mean `role`?",
+    "1:62 expected a value, found the end of the expression",
+]),
+        ("hierarchy: {order: ['{{ Facts.host.info.platformfamily }}']}\nccm: {resources: [note: [n: ]]}", &[
+    "1:41 there is no `Facts.host.info.platformfamily` | did you mean `platformFamily`?",
+]),
+        ("hierarchy: {order: [\"{{ lookup('facts.host.inof') }}\"]}\nccm: {resources: [note: [n: ]]}", &[
+    "1:25 there is no `facts.host.inof` | did you mean `facts.host.info`? | give a default if it may be missing: `lookup('facts.host.inof', '')`",
+]),
+        ("hierarchy: {order: ['{{ Facts.memory.virtual }}', '{{ Environ.GONE }}', '{{ Fatcs.os }}', '{{ Facts.os']}\nccm: {resources: [note: [n: ]]}", &[
+    "1:31 there is no `Facts.memory`",
+    "1:63 there is no `Environ.GONE`",
+    "1:77 there is no `Fatcs` | did you mean `Facts`?",
+    "1:92 `{{` is not closed | an expression ends with `}}`",
+]),
+        ("hierarchy: [a]\noverrides: {a: 1, b: [x]}\nccm: {resources: [note: [n: ]]}", &[
+    "1:12 expected a map, found a list | write the list below `order:`",
+    "2:16 expected a map of values, found the number `1` (2:13 the override of this name)",
+    "2:22 expected a map of values, found a list (2:19 the override of this name)",
+]),
+        ("hierarchy: {order: [a], merge: deap, mrege: x}\noverrides: {a: {x: '{{ Facts.gone }}'}, b: {x: '{{ Facts.gone }}'}}\nccm: {resources: [note: [n: ]]}", &[
+    "1:32 expected `first` or `deep`, found the text `deap` | did you mean `deep`?",
+    "1:38 unknown key `mrege` | did you mean `merge`?",
+    "2:30 there is no `Facts.gone`",
+]),
     ]);
 }
 

@@ -99,11 +99,11 @@ fn an_expression_is_refused_where_it_stands() {
     check_all(&[(
         "ccm:\n  name: '{{ x }}'\n  pre_message: ${ x }\n  post_message: '${HOME}'\n  fail_on_error: '{{ x }}'\n  resources: [task: [a: ]]\n",
         &[
-            "2:10 expressions are not supported in this version",
-            "3:16 expressions are not supported in this version",
-            "4:18 expressions are not supported in this version | write `\\${` for a literal `${`",
-            "5:19 expressions are not supported in this version",
-        ],
+    "2:13 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+    "3:19 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+    "4:18 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+    "5:22 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+],
     )]);
 }
 

@@ -121,7 +121,7 @@ fn what_only_the_run_can_tell_is_refused_where_it_is_needed_before() {
 fn mistakes_that_show_late_have_their_place() {
     let machine = Machine::default().file("/x", "1").file("t.j2", "a\n{{ file('/x').b.c }}\n");
     for (text, expected) in [
-        ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:28 "),
+        ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 "),
         ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:42 "),
         ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 "),
         ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 "),

@@ -30,6 +30,9 @@ fn a_lone_expression_keeps_its_kind() {
         ("- note: [a: {text: '{{ Facts.quoted }}'}]", "text", r#""5""#),
         ("- note: [a: {text: '{{ Facts.f }}'}]", "text", "1.5"),
         ("- note: [a: {text: '{{ Facts.none }}'}]", "text", ""),
+        ("- note: [defaults: {text: '{{ Facts.none }}'}, a: ]", "text", ""),
+        ("- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.none }}'}]", "text", r#""one""#),
+        ("- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.n }}'}]", "text", "5"),
         ("- note: [defaults: {text: '{{ Facts.a }}'}, a: ]", "text", r#""one""#),
         ("- note: {name: a, text: '{{ Facts.a }}'}", "text", r#""one""#),
         ("- note: [a: {text: '{{ Environ.HOME }}'}]", "text", r#""/root""#),
@@ -194,7 +197,7 @@ fn mistakes_point_into_the_expression() {
 ]),
         (
             "data: {role: x}\nccm: {resources: [note: [a: {text: '{{ role }}'}]]}",
-            &["2:41 there is no `role` | a value of the manifest is `Data.role`"],
+            &["2:40 there is no `role` | a value of the manifest is `Data.role`"],
         ),
         (&manifest("- note: [a: {text: '{{ uper(Facts.role) }}'}]"), &[
     "3:28 there is no function `uper` | did you mean `upper`?",

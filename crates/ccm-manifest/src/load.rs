@@ -141,8 +141,7 @@ impl<'s> Loader<'s, '_> {
         let own = self.manifests.len();
         self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
-        let settings =
-            document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
+        let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
         let mut standing = own;
         let mut verbatim = false;

@@ -185,7 +185,6 @@ impl Evaluator<'_, '_> {
     }
 }
 
-
 /// One evaluation.
 struct Calling<'a, 'e, 's> {
     evaluator: &'a Evaluator<'e, 's>,
@@ -342,7 +341,9 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         if names("captures") {
             match moment {
                 Moment::Late(reached) => roots.push(("captures", reached.captures())),
-                Moment::Names | Moment::Early(_) if !all => return Err(self.late(LateOn::Capture(prefix.get(1).cloned()))),
+                Moment::Names | Moment::Early(_) if !all => {
+                    return Err(self.late(LateOn::Capture(prefix.get(1).cloned())));
+                }
                 _ => {}
             }
         }

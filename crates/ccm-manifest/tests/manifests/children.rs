@@ -11,7 +11,8 @@ fn names(catalog: &Catalog) -> Vec<String> {
 
 /// What a resource depends on, by name.
 fn on(catalog: &Catalog, name: &str) -> Vec<String> {
-    let resource = catalog.resources.iter().find(|resource| resource.id.to_string() == name).expect("a resource");
+    let resource =
+        catalog.resources.iter().find(|resource| resource.id.to_string() == name).expect("a resource");
     let mut on: Vec<String> = resource
         .require
         .iter()
@@ -29,7 +30,10 @@ fn child(items: &str) -> String {
 #[test]
 fn a_childs_resources_stand_where_it_does() {
     let machine = Machine::default()
-        .file("sub/c.yaml", &child("- note: [c1: ]\n- apply: [../d.yaml: ]\n- note: [c2: {require: [note#n, note#d]}]"))
+        .file(
+            "sub/c.yaml",
+            &child("- note: [c1: ]\n- apply: [../d.yaml: ]\n- note: [c2: {require: [note#n, note#d]}]"),
+        )
         .file("d.yaml", &child("- note: [d: ]"));
     let catalog = machine.catalog(&manifest(
         "- note: [first: , n: ]\n- apply: [sub/c.yaml: {alias: c, require: [note#first], subscribe: [note#n]}]\n\
@@ -37,7 +41,16 @@ fn a_childs_resources_stand_where_it_does() {
     ));
     assert_eq!(
         names(&catalog),
-        ["note#first", "note#n", "note#c1", "note#d", "apply#../d.yaml", "note#c2", "apply#sub/c.yaml", "note#last"]
+        [
+            "note#first",
+            "note#n",
+            "note#c1",
+            "note#d",
+            "apply#../d.yaml",
+            "note#c2",
+            "apply#sub/c.yaml",
+            "note#last"
+        ]
     );
     assert_eq!(on(&catalog, "note#c1"), ["note#first", "note#n"]);
     assert_eq!(on(&catalog, "note#d"), ["note#first", "note#n"]);
@@ -67,21 +80,25 @@ fn values_are_passed_on() {
         ("- apply: [c.yaml: ]", r#"{"a":"c","p":"parent","n":"given","l":[1],"m":{"x":1}}"#),
         ("- apply: [c.yaml: {data: }]", r#"{"a":"c","p":"parent","n":"given","l":[1],"m":{"x":1}}"#),
         ("- apply: [c.yaml: {data: {}}]", r#"{"a":"c","l":[1],"m":{"x":1},"n":null}"#),
-        ("- apply: [c.yaml: {data: {a: '{{ Data.p }}', m: {y: 2}}}]", r#"{"a":"parent","l":[1],"m":{"x":1,"y":2},"n":null}"#),
+        (
+            "- apply: [c.yaml: {data: {a: '{{ Data.p }}', m: {y: 2}}}]",
+            r#"{"a":"parent","l":[1],"m":{"x":1,"y":2},"n":null}"#,
+        ),
     ] {
         let text = format!("data: {{p: parent, a: p, n: given}}\n{}", manifest(apply));
         let catalog = machine.catalog(&text);
         let told = shown(&catalog.resources[0], "text");
         let found: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-        let found: serde_json::Value =
-            serde_json::from_str(found.as_str().expect("text")).expect("JSON");
+        let found: serde_json::Value = serde_json::from_str(found.as_str().expect("text")).expect("JSON");
         let expected: serde_json::Value = serde_json::from_str(expected).expect("JSON");
         assert_eq!(found, expected, "{apply}");
     }
     // What the command line says counts everywhere, and what a child requires may come from its parent.
-    let machine = Machine::default()
-        .assignment("a=given")
-        .file("c.yaml", &("data:\n  # @require\n  p:\n".to_owned() + &child("- note: [c: {text: '{{ Data.a }}{{ Data.p }}'}]")));
+    let machine = Machine::default().assignment("a=given").file(
+        "c.yaml",
+        &("data:\n  # @require\n  p:\n".to_owned()
+            + &child("- note: [c: {text: '{{ Data.a }}{{ Data.p }}'}]")),
+    );
     let text = format!("data: {{p: parent}}\n{}", manifest("- apply: [c.yaml: ]"));
     assert_eq!(shown(&machine.catalog(&text).resources[0], "text"), r#""givenparent""#);
     let told = machine.reported(&manifest("- apply: [c.yaml: {data: {q: x}}]"));
@@ -102,13 +119,19 @@ fn noop_and_the_like_only_grow_stronger() {
         let found = catalog.resources.iter().find(|resource| resource.id.to_string() == name);
         found.map(|resource| resource.control == Control::Managed)
     };
-    assert_eq!((managed("note#a"), managed("note#b"), managed("apply#a.yaml")), (Some(false), Some(false), Some(true)));
+    assert_eq!(
+        (managed("note#a"), managed("note#b"), managed("apply#a.yaml")),
+        (Some(false), Some(false), Some(true))
+    );
 }
 
 #[test]
 fn conditions_hold_for_all_that_is_in_it() {
     let machine = Machine::with_facts("{role: web}")
-        .file("a.yaml", &child("- note: [a: {text: '{{ Facts.gone }}', control: {if: broken}}]\n- apply: [b.yaml: ]"))
+        .file(
+            "a.yaml",
+            &child("- note: [a: {text: '{{ Facts.gone }}', control: {if: broken}}]\n- apply: [b.yaml: ]"),
+        )
         .file("b.yaml", &child("- note: [b: ]"))
         .file("/x", "yes");
     let catalog = machine.catalog(&manifest("- apply: [a.yaml: {control: {if: \"Facts.role == 'db'\"}}]"));
@@ -123,7 +146,8 @@ fn conditions_hold_for_all_that_is_in_it() {
         ]
     );
     // One that is known late makes all of it wait.
-    let loaded = machine.load(&manifest("- apply: [b.yaml: {control: {if: \"file('/x') == 'yes'\"}}]\n- copy: [/x: ]"));
+    let loaded = machine
+        .load(&manifest("- apply: [b.yaml: {control: {if: \"file('/x') == 'yes'\"}}]\n- copy: [/x: ]"));
     let catalog = loaded.catalog.as_ref().expect("no mistake");
     assert!(catalog.resources[..2].iter().all(|resource| resource.control == Control::Late));
     assert_eq!(on(catalog, "note#b"), ["copy#/x"]);
@@ -139,7 +163,10 @@ fn mistakes_of_children_stand_in_them() {
     let machine = Machine::with_facts("{}")
         .file("broken.yaml", "ccm: [")
         .file("empty.yaml", "")
-        .file("mistaken.yaml", &child("- note: [c: {txet: x, text: '{{ Data.gone }}', require: [note#gone]}]"))
+        .file(
+            "mistaken.yaml",
+            &child("- note: [c: {txet: x, text: '{{ Data.gone }}', require: [note#gone]}]"),
+        )
         .file("same.yaml", &child("- note: [n: ]"))
         .file("self.yaml", &child("- apply: [./self.yaml: ]"))
         .file("one.yaml", &child("- apply: [two.yaml: ]"))
@@ -210,7 +237,8 @@ fn mistakes_of_children_stand_in_them() {
 fn ten_manifests_may_stand_within_each_other() {
     let mut machine = Machine::default().file("10.yaml", &child("- note: [deepest: ]"));
     for number in 0..10 {
-        machine = machine.file(&format!("{number}.yaml"), &child(&format!("- apply: [{}.yaml: ]", number + 1)));
+        machine =
+            machine.file(&format!("{number}.yaml"), &child(&format!("- apply: [{}.yaml: ]", number + 1)));
     }
     assert_eq!(machine.catalog(&manifest("- apply: [1.yaml: ]")).children.len(), 10);
     let told = machine.reported(&manifest("- apply: [0.yaml: ]"));
@@ -224,7 +252,8 @@ fn forty_children_that_depend_on_one_another_have_no_edge_twice() {
     for number in 0..40 {
         let notes: Vec<String> = (0..10).map(|note| format!("n{number}-{note}: ")).collect();
         machine = machine.file(&format!("{number}.yaml"), &child(&format!("- note: [{}]", notes.join(", "))));
-        let before = if number == 0 { String::new() } else { format!("{{require: [apply#{}.yaml]}}", number - 1) };
+        let before =
+            if number == 0 { String::new() } else { format!("{{require: [apply#{}.yaml]}}", number - 1) };
         items += &format!("- apply: [{number}.yaml: {before}]\n");
     }
     let catalog = machine.catalog(&manifest(&items));

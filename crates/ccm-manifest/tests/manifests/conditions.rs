@@ -59,50 +59,65 @@ fn what_is_not_managed_need_not_make_sense_here() {
 #[test]
 fn conditions_that_are_none() {
     Machine::with_facts("{role: web, n: 5}").check_all(&[
-        (&manifest("- note: [a: {control: {if: '{{ true }}'}}]"), &[
-    "3:32 a condition is an expression without braces | write `if: true`",
-]),
-        (&manifest("- note: [a: {control: {unless: ' ${ Facts.role }'}}]"), &[
-    "3:36 a condition is an expression without braces | write `unless: Facts.role`",
-]),
-        (&manifest("- note: [a: {control: {if: Facts.n}}]"), &[
-    "3:32 a condition is true or false, found an integer",
-]),
-        (&manifest("- note: [a: {control: {if: \"Facts.rloe == 'web'\"}}]"), &[
-    "3:39 there is no `Facts.rloe` | did you mean `role`?",
-]),
-        (&manifest("- note: [a: {control: {if: 'x =='}}]"), &[
-    "3:37 expected a value, found the end of the expression",
-]),
-        (&manifest("- note: [a: {control: {if: ''}}]"), &[
-    "3:33 expected a value, found the end of the expression",
-]),
-        (&manifest("- note: [a: {control: {if: [x], unless: {a: b}}}]"), &[
-    "3:32 expected an expression, found a list",
-    "3:45 expected an expression, found a map",
-]),
-        (&manifest("- note: [a: {control: {fi: 'true', when: 'true'}}]"), &[
-    "3:28 unknown key `fi` | did you mean `if`?",
-    "3:40 unknown key `when` | known here: `if` and `unless`",
-]),
-        (&manifest("- note: [a: {control: 'true'}]"), &[
-    "3:27 expected a map with `if` or `unless`, found the text `true`",
-]),
-        (&manifest("- note: [a: {control: [if: 'true']}]"), &[
-    "3:27 expected a map with `if` or `unless`, found a list",
-]),
+        (
+            &manifest("- note: [a: {control: {if: '{{ true }}'}}]"),
+            &["3:32 a condition is an expression without braces | write `if: true`"],
+        ),
+        (
+            &manifest("- note: [a: {control: {unless: ' ${ Facts.role }'}}]"),
+            &["3:36 a condition is an expression without braces | write `unless: Facts.role`"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: Facts.n}}]"),
+            &["3:32 a condition is true or false, found an integer"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: \"Facts.rloe == 'web'\"}}]"),
+            &["3:39 there is no `Facts.rloe` | did you mean `role`?"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: 'x =='}}]"),
+            &["3:37 expected a value, found the end of the expression"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: ''}}]"),
+            &["3:33 expected a value, found the end of the expression"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: [x], unless: {a: b}}}]"),
+            &["3:32 expected an expression, found a list", "3:45 expected an expression, found a map"],
+        ),
+        (
+            &manifest("- note: [a: {control: {fi: 'true', when: 'true'}}]"),
+            &[
+                "3:28 unknown key `fi` | did you mean `if`?",
+                "3:40 unknown key `when` | known here: `if` and `unless`",
+            ],
+        ),
+        (
+            &manifest("- note: [a: {control: 'true'}]"),
+            &["3:27 expected a map with `if` or `unless`, found the text `true`"],
+        ),
+        (
+            &manifest("- note: [a: {control: [if: 'true']}]"),
+            &["3:27 expected a map with `if` or `unless`, found a list"],
+        ),
         // What else is wrong is told as well.
-        (&manifest("- note: [a: {control: {if: x}, text: '{{ y }}'}]"), &[
-    "3:32 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-    "3:46 there is no `y` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-]),
-        (&manifest("- note: [defaults: {control: {if: x}}, a: , b: ]"), &[
-    "3:39 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-]),
+        (
+            &manifest("- note: [a: {control: {if: x}, text: '{{ y }}'}]"),
+            &[
+                "3:32 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:46 there is no `y` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+            ],
+        ),
+        (
+            &manifest("- note: [defaults: {control: {if: x}}, a: , b: ]"),
+            &["3:39 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+        ),
         // Not managed does not excuse what is wrong anywhere.
-        (&manifest("- note: [a: {control: {if: 'false'}, txet: x, require: [note#gone]}]"), &[
-    "3:42 unknown property `txet` | did you mean `text`?",
-    "3:61 unknown resource `note#gone`",
-]),
+        (
+            &manifest("- note: [a: {control: {if: 'false'}, txet: x, require: [note#gone]}]"),
+            &["3:42 unknown property `txet` | did you mean `text`?", "3:61 unknown resource `note#gone`"],
+        ),
     ]);
 }

@@ -2,7 +2,8 @@
 
 use crate::machine::Machine;
 
-const FACTS: &str = "{os: debian, role: web, empty: '', host: {info: {platformFamily: debian}}, site: {name: x}}";
+const FACTS: &str =
+    "{os: debian, role: web, empty: '', host: {info: {platformFamily: debian}}, site: {name: x}}";
 
 fn machine() -> Machine {
     Machine::with_facts(FACTS).variable("STAGE", "prod")
@@ -20,15 +21,24 @@ fn layers_are_laid_over_each_other() {
     for (hierarchy, expected) in [
         ("", r#"{"a":1,"list":[1],"map":{"x":1,"y":1}}"#),
         ("{order: []}", r#"{"a":1,"list":[1],"map":{"x":1,"y":1}}"#),
-        ("{order: ['os:{{ Facts.os }}', 'role:{{ Facts.role }}']}", r#"{"a":1,"list":[2],"map":{"x":2},"b":"web"}"#),
+        (
+            "{order: ['os:{{ Facts.os }}', 'role:{{ Facts.role }}']}",
+            r#"{"a":1,"list":[2],"map":{"x":2},"b":"web"}"#,
+        ),
         ("{order: ['os:gone', 'role:{{ Facts.role }}', 'os:debian']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
         (
             "{order: ['os:{{ Facts.os }}', 'role:${ Facts.role }', 'os:debian'], merge: deep}",
             r#"{"a":3,"list":[1,2,3],"map":{"x":2,"y":1,"z":3},"b":"web"}"#,
         ),
         // What came up empty is skipped.
-        ("{order: ['{{ Facts.empty }}', '{{ Facts.gone }}', 'x{{ Facts.gone }}', 'role:web']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
-        ("{order: [\"{{ lookup('facts.gone') }}\", '{{ Facts.site.gone }}', \"{{ lookup('facts.site.gone') }}\", 'role:web']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
+        (
+            "{order: ['{{ Facts.empty }}', '{{ Facts.gone }}', 'x{{ Facts.gone }}', 'role:web']}",
+            r#"{"a":3,"list":[3],"map":{"z":3}}"#,
+        ),
+        (
+            "{order: [\"{{ lookup('facts.gone') }}\", '{{ Facts.site.gone }}', \"{{ lookup('facts.site.gone') }}\", 'role:web']}",
+            r#"{"a":3,"list":[3],"map":{"z":3}}"#,
+        ),
         ("{order: ['{{ Facts.gone ?? \"role\" }}:web']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
         // One of two is not all.
         ("{order: ['{{ Facts.gone }}role:{{ Facts.role }}']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
@@ -43,7 +53,10 @@ fn layers_are_laid_over_each_other() {
 fn what_comes_from_outside_is_laid_over_it() {
     let machine = machine()
         .hiera("one.yaml", "data: {list: [5], map: {y: 5}, role: '{{ Facts.role }}'}")
-        .hiera("two.yaml", "data: {map: {y: 6}}\nhierarchy: {order: ['{{ Facts.role }}']}\noverrides: {web: {w: 1}}")
+        .hiera(
+            "two.yaml",
+            "data: {map: {y: 6}}\nhierarchy: {order: ['{{ Facts.role }}']}\noverrides: {web: {w: 1}}",
+        )
         .assignment("map.z=7")
         .assignment("text='5'");
     let loaded = machine.load(&with("data: {list: [1], map: {x: 1, y: 1}}"));
@@ -61,12 +74,14 @@ fn what_comes_from_outside_is_laid_over_it() {
 
 #[test]
 fn secrets_of_every_layer_are_known() {
-    let machine = machine().hiera("f.yaml", "data:\n  # @sensitive\n  key: over-there\n").file(
-        "c.yaml",
-        "data:\n  # @sensitive\n  inner: within\nccm: {resources: [note: [m: ]]}",
-    );
+    let machine = machine()
+        .hiera("f.yaml", "data:\n  # @sensitive\n  key: over-there\n")
+        .file("c.yaml", "data:\n  # @sensitive\n  inner: within\nccm: {resources: [note: [m: ]]}");
     let text = "data:\n  # @sensitive\n  own: here\nccm: {resources: [note: [n: ], apply: [c.yaml: ]]}\n";
-    let text = text.replace("], apply", "]}, {apply").replace("[note: [n: ]}", "[{note: [n: ]}").replace("c.yaml: ]]", "c.yaml: ]}]");
+    let text = text
+        .replace("], apply", "]}, {apply")
+        .replace("[note: [n: ]}", "[{note: [n: ]}")
+        .replace("c.yaml: ]]", "c.yaml: ]}]");
     assert_eq!(machine.load(&text).data.secrets, ["here", "over-there", "within"]);
 }
 
@@ -135,7 +150,17 @@ data:
     misspelt: 5
 ccm: {resources: [note: [n: ]]}
 ";
-    machine().check_all(&[(text, &[])]);
+    let expected = [
+        "3:3 `name` is required and has no value (2:5 required here) | set it in `data`, in an override, or with `--data`",
+        "5:3 `address` is not valid: `isIP(value)` is false (5:3 its value is `10.0.0.300`) (4:15 asked for here)",
+        "7:3 `pause` is not valid: `isDuration(value) && isShellSafe(value)` is false (7:3 its value is `5 bananas`) (6:15 asked for here)",
+        "10:5 `inner.count` is not valid: `value > 10` is false (10:5 its value is `5`) (9:17 asked for here)",
+        "12:5 `inner.broken` can't be validated: expected a value, found the end of the expression (11:24 asked for here)",
+        "14:5 `inner.unknown` can't be validated: there is no function `isIPP` (13:17 asked for here) | did you mean `isIP`?",
+        "16:5 `inner.odd` can't be validated: a validation is true or false, found an integer (15:17 asked for here) | compare the value, or call a validator such as `isIP(value)`",
+        "17:7 warning: this is no annotation, and has no effect | did you mean `@validate`?",
+    ];
+    machine().check_all(&[(text, &expected)]);
     let met = text.replace("name:\n", "name: x\n");
     assert_eq!(machine().assignment("name=x").reported(&met).len(), machine().reported(text).len() - 1);
     let from_outside = machine().assignment("name=x").reported(text);

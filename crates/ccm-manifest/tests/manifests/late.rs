@@ -122,7 +122,7 @@ fn mistakes_that_show_late_have_their_place() {
     let machine = Machine::default().file("/x", "1").file("t.j2", "a\n{{ file('/x').b.c }}\n");
     for (text, expected) in [
         ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 "),
-        ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:42 "),
+        ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 "),
         ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 "),
         ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 "),
         ("- copy: [/n: {source: t.j2}]", "3:27 "),
@@ -153,7 +153,9 @@ fn facts_that_break_late_are_a_mistake() {
 #[test]
 fn control_can_be_late() {
     let machine = Machine::default().file("/x", "yes");
-    let text = manifest("- note: [n: {control: {if: \"file('/x') == 'yes'\"}, text: \"{{ file('/x') }}\"}]\n- copy: [/x: ]");
+    let text = manifest(
+        "- note: [n: {control: {if: \"file('/x') == 'yes'\"}, text: \"{{ file('/x') }}\"}]\n- copy: [/x: ]",
+    );
     let loaded = machine.load(&text);
     let control = &loaded.catalog.as_ref().expect("no mistake").resources[0].control;
     assert_eq!(*control, Control::Late);
@@ -174,7 +176,8 @@ fn control_can_be_late() {
 #[test]
 fn what_a_file_holds_may_decide_whether_it_is_managed() {
     let machine = Machine::default().file("/x", "old");
-    let loaded = machine.load(&manifest("- copy: [/x: {content: new, control: {unless: \"file('/x') == 'own'\"}}]"));
+    let loaded =
+        machine.load(&manifest("- copy: [/x: {content: new, control: {unless: \"file('/x') == 'own'\"}}]"));
     assert!(on(&loaded, 0).is_empty());
     assert!(matches!(completed(&loaded, 0), Completed::Resource(_)));
     machine.write("/x", "own");

@@ -95,7 +95,8 @@ fn what_values_come_from_is_described() {
         catalog(&text);
         assert!(is_valid(&text), "{text}");
     }
-    let machine = Machine::default().file("t.j2", "- note: [a: ]").file("c.yaml", "ccm: {resources: [note: [b: ]]}");
+    let machine =
+        Machine::default().file("t.j2", "- note: [a: ]").file("c.yaml", "ccm: {resources: [note: [b: ]]}");
     let schema = schema(&machine::TYPES);
     let validator = jsonschema::draft202012::new(&schema).expect("a schema");
     for text in [

@@ -4,17 +4,19 @@ use crate::fake::manifest;
 use crate::machine::{Machine, shown};
 
 fn machine() -> Machine {
-    Machine::with_facts("{role: web, evil: '{{ Facts.secret }}', yaml: \"x'}]\\n- task: [evil: ]\", list: [a, b]}")
-        .file("hello.j2", "hello {{ Facts.role }} {{ Data.who | default('nobody') }}\n")
-        .file("sub/inner.j2", "<{{ Facts.role }}>")
-        .file("outer.j2", "{% include 'sub/inner.j2' %}")
-        .file("undefined.j2", "one\n{{ Facts.gone }}\n")
-        .file("syntax.j2", "one\n{% if %}\n")
-        .file("escaping.j2", "{% include '../../etc/passwd' %}")
-        .file("absent.j2", "one\n{% include 'gone.j2' %}")
-        .file("again.j2", "{% include 'again.j2' %}")
-        .file("outer_broken.j2", "one\n\n{% include 'undefined.j2' %}")
-        .binary("binary.j2", &[0xff, 0xfe, 0])
+    Machine::with_facts(
+        "{role: web, evil: '{{ Facts.secret }}', yaml: \"x'}]\\n- task: [evil: ]\", list: [a, b]}",
+    )
+    .file("hello.j2", "hello {{ Facts.role }} {{ Data.who | default('nobody') }}\n")
+    .file("sub/inner.j2", "<{{ Facts.role }}>")
+    .file("outer.j2", "{% include 'sub/inner.j2' %}")
+    .file("undefined.j2", "one\n{{ Facts.gone }}\n")
+    .file("syntax.j2", "one\n{% if %}\n")
+    .file("escaping.j2", "{% include '../../etc/passwd' %}")
+    .file("absent.j2", "one\n{% include 'gone.j2' %}")
+    .file("again.j2", "{% include 'again.j2' %}")
+    .file("outer_broken.j2", "one\n\n{% include 'undefined.j2' %}")
+    .binary("binary.j2", &[0xff, 0xfe, 0])
 }
 
 #[test]
@@ -90,7 +92,10 @@ fn a_template_writes_the_resources() {
 #[test]
 fn mistakes_in_what_a_template_wrote_show_the_line_that_did() {
     let machine = machine()
-        .file("unknown.j2", "{% for name in Facts.list %}\n- note:\n    - {{ name }}: {txet: x}\n{% endfor %}\n")
+        .file(
+            "unknown.j2",
+            "{% for name in Facts.list %}\n- note:\n    - {{ name }}: {txet: x}\n{% endfor %}\n",
+        )
         .file("yaml.j2", "- note: [a: ]\n- note: [{{ Facts.role }}: {text: [}]\n")
         .file("map.j2", "note: [a: ]\n")
         .file("nothing.j2", "\n")

@@ -106,7 +106,10 @@ fn what_a_value_holds_is_never_looked_into_again() {
         (manifest("- note: [a: {text: '{{ Facts.dollar }}'}]"), "text", r#""${ Facts.secret }""#),
         (manifest("- note: [a: {text: '{{ Data.given }}'}]"), "text", r#""{{ Facts.secret }}""#),
         (
-            format!("data: {{d: '{{{{ Facts.evil }}}}'}}\n{}", manifest("- note: [a: {text: '{{ Data.d }}'}]")),
+            format!(
+                "data: {{d: '{{{{ Facts.evil }}}}'}}\n{}",
+                manifest("- note: [a: {text: '{{ Data.d }}'}]")
+            ),
             "text",
             r#""{{ Facts.secret }}""#,
         ),
@@ -175,7 +178,8 @@ fn in_words_a_value_stays_within_its_word() {
 
 #[test]
 fn to_a_shell_text_goes_as_it_is() {
-    let text = "- task: [a: {provider: shell, command: 'echo ${HOME:-x} \"{{ Facts.words }}\" ${Facts.n} \\${x}'}]";
+    let text =
+        "- task: [a: {provider: shell, command: 'echo ${HOME:-x} \"{{ Facts.words }}\" ${Facts.n} \\${x}'}]";
     let command = machine().property(&manifest(text), "command");
     assert_eq!(command, r#""echo ${HOME:-x} \"a b\" 5 \\${x}""#);
 }
@@ -286,7 +290,9 @@ fn mistakes_point_into_the_expression() {
 
 #[test]
 fn facts_that_are_broken_are_told_once() {
-    let text = manifest("- note: [a: {text: '{{ Facts.a }}'}, b: {text: '{{ lookup(\"facts.b\") + Data.x }}'}, c: {text: '{{ Data.y }}'}]");
+    let text = manifest(
+        "- note: [a: {text: '{{ Facts.a }}'}, b: {text: '{{ lookup(\"facts.b\") + Data.x }}'}, c: {text: '{{ Data.y }}'}]",
+    );
     let machine = machine().without_facts();
     assert_eq!(machine.reported(&text), ["3:108 there is no `Data.y`", "facts.yaml:1:4 unclosed bracket"]);
 }

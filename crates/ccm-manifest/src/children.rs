@@ -106,6 +106,8 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
             around.paths[first..].iter().map(|path| path.display().to_string()).collect();
         circle.push(path.display().to_string());
         let mistake = refused("a manifest applies itself".to_owned());
+        // That there are two of it is the same mistake.
+        draft.has_name = false;
         loader.diagnostics.push(mistake.with_hint(format!("the way round is {}", circle.join(" -> "))));
         return;
     }

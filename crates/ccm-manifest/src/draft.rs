@@ -276,6 +276,14 @@ impl Draft {
         let is_new = |diagnostic: &Diagnostic| {
             !self.found.explains(diagnostic) && (!is_flawed || is_error(diagnostic))
         };
-        diagnostics.extend(found.into_iter().filter(is_new));
+        let explained = found.into_iter().filter(is_new).map(|mut mistake| {
+            let written = mistake.span().and_then(|span| source_text.get(span.range()));
+            if !self.verbatim && is_error(&mistake) && written.is_some_and(may_hold_any) {
+                // How to write it otherwise is no advice where it is not what was written.
+                mistake.hints = vec!["this is what the expression yields".to_owned()];
+            }
+            mistake
+        });
+        diagnostics.extend(explained);
     }
 }

@@ -163,13 +163,19 @@ impl<'a, 's> Expander<'a, 's> {
         provider: Provider<'_>,
     ) {
         let holds_any = |entry: &&Entry| may_hold_any(&entry.key.text) || node_may_hold_any(&entry.value);
-        let entries: Vec<Entry> = properties.given().filter(holds_any).cloned().collect();
-        for mut entry in entries {
+        let mut entries: Vec<Entry> = properties.given().filter(holds_any).cloned().collect();
+        while let Some(mut entry) = entries.pop() {
             let reading = reading(spec, &entry.key.text, provider, properties);
             // The name of a property is never rewritten: there is none with a brace in it.
             self.key(&mut entry.key.clone(), Reading::NOBODY);
             self.node(&mut entry.value, reading);
-            properties.replace(entry);
+            if entry.value.is_null() {
+                // It is not given after all. The default shows, and may have to be expanded itself.
+                properties.forget(&entry.key.text);
+                entries.extend(properties.entry(&entry.key.text).filter(holds_any).cloned());
+            } else {
+                properties.replace(entry);
+            }
         }
         if let Some((source, content)) = spec.template_source() {
             self.template(properties, source, content);
@@ -192,9 +198,9 @@ impl<'a, 's> Expander<'a, 's> {
         match rendered {
             Ok(text) => {
                 let key = Key { text: content.into(), span: entry.key.span };
-                let nothing = Node { value: nodes::from_value(&Computed::Null, span).value, span };
-                let emptied = Entry { key: entry.key.clone(), value: nothing };
-                properties.replace(emptied);
+                while properties.entry(source).is_some() {
+                    properties.forget(source);
+                }
                 properties.replace(Entry { key, value: Node::text(text, span) });
             }
             Err(trouble) => {

@@ -141,11 +141,11 @@ impl<'s> Loader<'s, '_> {
         let own = self.manifests.len();
         self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
-        let settings =
-            document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
+        let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
         let mut standing = own;
         let mut verbatim = false;
+        let written_at = template.as_ref().map(|template| template.value.span);
         if let Some(template) = template {
             let evaluator = self.evaluator(own, Moment::Names);
             if let Some((generated, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
@@ -158,7 +158,7 @@ impl<'s> Loader<'s, '_> {
             }
         }
         self.diagnostics = diagnostics;
-        let items_span = items.first().map(|item| wording::start_of(item.span));
+        let items_span = items.first().map(|item| wording::start_of(item.span)).or(written_at);
         self.collect(items, standing, verbatim, &around, &data);
         ReadManifest { settings, data, items_span }
     }

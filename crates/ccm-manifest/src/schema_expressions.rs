@@ -70,6 +70,7 @@ fn takes_any_text(keywords: &Map<String, Value>) -> bool {
         ("pattern", Some(pattern)) => pattern != VISIBLE,
         _ => true,
     };
-    let narrowing = ["pattern", "enum", "const", "format", "minLength", "maxLength", "not", "anyOf", "oneOf", "allOf"];
+    let narrowing =
+        ["pattern", "enum", "const", "format", "minLength", "maxLength", "not", "anyOf", "oneOf", "allOf"];
     takes_text && !narrowing.into_iter().any(narrows)
 }

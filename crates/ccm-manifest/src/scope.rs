@@ -16,6 +16,9 @@ use crate::world::{NAMES, World};
 /// How many templates may be looked into for what another one includes, each within the other.
 const MOST_INCLUDES: usize = 64;
 
+/// How many places in templates are shown for one mistake: the nearest of includes within includes.
+const MOST_PLACES: usize = 5;
+
 /// A manifest as its expressions see it.
 #[derive(Clone, Debug)]
 pub(crate) struct ManifestScope {
@@ -182,7 +185,6 @@ impl Evaluator<'_, '_> {
     }
 }
 
-
 /// One evaluation.
 struct Calling<'a, 'e, 's> {
     evaluator: &'a Evaluator<'e, 's>,
@@ -262,6 +264,8 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         result.map_err(|error| {
             let mut mistake = mistake(error);
             mistake.places = self.places.into_inner();
+            mistake.places.dedup();
+            mistake.places.truncate(MOST_PLACES);
             mistake.missing = mistake.missing.or(self.missing.into_inner());
             Trouble::Mistake(mistake)
         })
@@ -337,7 +341,9 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         if names("captures") {
             match moment {
                 Moment::Late(reached) => roots.push(("captures", reached.captures())),
-                Moment::Names | Moment::Early(_) if !all => return Err(self.late(LateOn::Capture(prefix.get(1).cloned()))),
+                Moment::Names | Moment::Early(_) if !all => {
+                    return Err(self.late(LateOn::Capture(prefix.get(1).cloned())));
+                }
                 _ => {}
             }
         }

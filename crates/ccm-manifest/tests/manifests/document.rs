@@ -81,7 +81,10 @@ fn the_top_level_holds_ccm() {
         ("ccm: 5", &["1:6 expected a map, found the number `5` | the smallest manifest"]),
         ("ccm: [task: [a: ]]", &["1:6 expected a map, found a list | the smallest manifest"]),
         ("cmm:\n  resources: [task: [a: ]]\n", &["1:1 unknown key `cmm` | did you mean `ccm`?"]),
-        ("banana: 1\nccm: {resources: [task: [a: ]]}\n", &["1:1 unknown key `banana` | known here: `ccm`, `data`, `hierarchy` and `overrides`"]),
+        (
+            "banana: 1\nccm: {resources: [task: [a: ]]}\n",
+            &["1:1 unknown key `banana` | known here: `ccm`, `data`, `hierarchy` and `overrides`"],
+        ),
         (
             "name: x\nccm: {resources: [task: [a: ]]}\n",
             &["1:1 unknown key `name` | `name` stands below `ccm`"],
@@ -111,16 +114,9 @@ fn the_top_level_holds_ccm() {
         ),
         (
             "data: {a: 1}\nhierarchy:\noverrides:\nresources_template: x\nccm: {resources: [task: [a: ]]}\n",
-            &[
-                "4:1 unknown key `resources_template` | `resources_template` stands below `ccm`",
-            ],
+            &["4:1 unknown key `resources_template` | `resources_template` stands below `ccm`"],
         ),
-        (
-            "data: {a: 1}\n",
-            &[
-                "1:1 the manifest has no `ccm` | the smallest manifest",
-            ],
-        ),
+        ("data: {a: 1}\n", &["1:1 the manifest has no `ccm` | the smallest manifest"]),
     ]);
 }
 

@@ -17,9 +17,12 @@ fn facts_are_asked_for_when_something_names_them() {
         ("- note: [a: {text: '{{ 1 + 1 }}'}]", none),
         ("- note: [a: {text: '{{ Environ.A ?? 1 }}'}]", none),
         ("- note: [a: {text: '{{ Facts.role }}'}]", &["role"]),
-        ("- note: [a: {text: '{{ Facts.host.info.os }}', alias: '{{ Facts.host.info.os }}-x'}]", &["host.info.os"]),
         (
-            "- note: [a: {text: '{{ Facts.host.info }}'}, b: {text: '{{ Facts.host.info.os }}'}]",
+            "- note: [a: {text: '{{ Facts.host.info.os }}', alias: '{{ Facts.host.info.os }}-x'}]",
+            &["host.info.os"],
+        ),
+        (
+            "- note: [a: {text: '<{{ Facts.host.info }}>'}, b: {text: '{{ Facts.host.info.os }}'}]",
             &["host.info"],
         ),
         (

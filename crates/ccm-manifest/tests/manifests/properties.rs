@@ -183,13 +183,13 @@ fn what_comes_later_is_refused_by_name_and_once() {
         ),
         (
             "- task:\n    - defaults: {control: {}, user: root}\n    - a:\n    - b:",
-            &[
-                "4:35 `user` is not supported in this version",
-            ],
+            &["4:35 `user` is not supported in this version"],
         ),
         (
             "- note: [a: {user: root}]",
-            &["3:18 unknown property `user` | known here: text, alias, ensure, provider, require, subscribe"],
+            &[
+                "3:18 unknown property `user` | known here: text, alias, ensure, provider, require, subscribe, control",
+            ],
         ),
     ]);
 }

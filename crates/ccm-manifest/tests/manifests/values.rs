@@ -21,7 +21,7 @@ fn a_lone_expression_keeps_its_kind() {
         ("- task: [a: {refresh_only: '{{ Facts.yes }}', subscribe: [task#b]}]\n- task: [b: ]", "", ""),
         ("- task: [a: {command: x, args: '{{ Facts.list }}'}]", "args", r#"["x",5]"#),
         ("- task: [a: {command: x, args: ['{{ Facts.a }}', b]}]", "args", r#"["one","b"]"#),
-        ("- task: [a: {guard: '{{ Facts.list }}'}]", "guard", r#"["x",5]"#),
+        ("- task: [a: {guard: '{{ [Facts.a] }}'}]", "guard", r#"["one"]"#),
         ("- task: [a: {environment: '{{ Facts.map }}'}]", "environment", r#"{"k":"v"}"#),
         ("- task: [a: {environment: {'{{ Facts.a }}': '{{ Facts.n }}'}}]", "environment", r#"{"one":5}"#),
         ("- task: [a: {environment: {'x{{ Facts.a }}': y}}]", "environment", r#"{"xone":"y"}"#),
@@ -30,6 +30,9 @@ fn a_lone_expression_keeps_its_kind() {
         ("- note: [a: {text: '{{ Facts.quoted }}'}]", "text", r#""5""#),
         ("- note: [a: {text: '{{ Facts.f }}'}]", "text", "1.5"),
         ("- note: [a: {text: '{{ Facts.none }}'}]", "text", ""),
+        ("- note: [defaults: {text: '{{ Facts.none }}'}, a: ]", "text", ""),
+        ("- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.none }}'}]", "text", r#""one""#),
+        ("- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.n }}'}]", "text", "5"),
         ("- note: [defaults: {text: '{{ Facts.a }}'}, a: ]", "text", r#""one""#),
         ("- note: {name: a, text: '{{ Facts.a }}'}", "text", r#""one""#),
         ("- note: [a: {text: '{{ Environ.HOME }}'}]", "text", r#""/root""#),
@@ -103,7 +106,10 @@ fn what_a_value_holds_is_never_looked_into_again() {
         (manifest("- note: [a: {text: '{{ Facts.dollar }}'}]"), "text", r#""${ Facts.secret }""#),
         (manifest("- note: [a: {text: '{{ Data.given }}'}]"), "text", r#""{{ Facts.secret }}""#),
         (
-            format!("data: {{d: '{{{{ Facts.evil }}}}'}}\n{}", manifest("- note: [a: {text: '{{ Data.d }}'}]")),
+            format!(
+                "data: {{d: '{{{{ Facts.evil }}}}'}}\n{}",
+                manifest("- note: [a: {text: '{{ Data.d }}'}]")
+            ),
             "text",
             r#""{{ Facts.secret }}""#,
         ),
@@ -172,7 +178,8 @@ fn in_words_a_value_stays_within_its_word() {
 
 #[test]
 fn to_a_shell_text_goes_as_it_is() {
-    let text = "- task: [a: {provider: shell, command: 'echo ${HOME:-x} \"{{ Facts.words }}\" ${Facts.n} \\${x}'}]";
+    let text =
+        "- task: [a: {provider: shell, command: 'echo ${HOME:-x} \"{{ Facts.words }}\" ${Facts.n} \\${x}'}]";
     let command = machine().property(&manifest(text), "command");
     assert_eq!(command, r#""echo ${HOME:-x} \"a b\" 5 \\${x}""#);
 }
@@ -180,45 +187,114 @@ fn to_a_shell_text_goes_as_it_is() {
 #[test]
 fn mistakes_point_into_the_expression() {
     machine().check_all(&[
-        (&manifest("- note: [a: {text: 'x {{ Facts.rloe }}'}]"), &["3:34 there is no `Facts.rloe` | did you mean `role`?"]),
-        (&manifest("- note:\n    - a:\n        text: |\n          one\n          {{ Facts.n + }}\n"), &[]),
-        (&manifest("- note: [a: {text: '{{ Fatcs.role }}'}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ role }}'}]"), &[]),
-        (&format!("data: {{role: x}}\n{}", manifest("- note: [a: {text: '{{ role }}'}]")), &[]),
-        (&manifest("- note: [a: {text: '{{ uper(Facts.role) }}'}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ lookup() }}'}]"), &[]),
-        (&manifest("- note: [a: {text: \"{{ lookup('facts.rloe') }}\"}]"), &[]),
-        (&manifest("- note: [a: {text: \"{{ lookup('fatcs.role') }}\"}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ Facts.role + 5 }}'}]"), &[]),
-        (&manifest("- note: [a: {text: \"{{ file('gone') }}\"}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ file(5) }}'}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ Data.x }} ${ Data.y }'}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ Captures.x.y }}'}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ Facts.role'}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ \"x }}'}]"), &[]),
+        (&manifest("- note: [a: {text: 'x {{ Facts.rloe }}'}]"), &[
+    "3:36 there is no `Facts.rloe` | did you mean `role`?",
+]),
+        (&manifest("- note:\n    - a:\n        text: |\n          one\n          {{ Facts.n + }}\n"), &[
+    "7:28 expected a value, found the end of the expression",
+]),
+        (&manifest("- note: [a: {text: '{{ Fatcs.role }}'}]"), &[
+    "3:28 there is no `Fatcs` | did you mean `Facts`?",
+]),
+        (&manifest("- note: [a: {text: '{{ role }}'}]"), &[
+    "3:28 there is no `role` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+]),
+        (
+            "data: {role: x}\nccm: {resources: [note: [a: {text: '{{ role }}'}]]}",
+            &["2:40 there is no `role` | a value of the manifest is `Data.role`"],
+        ),
+        (&manifest("- note: [a: {text: '{{ uper(Facts.role) }}'}]"), &[
+    "3:28 there is no function `uper` | did you mean `upper`?",
+]),
+        (&manifest("- note: [a: {text: '{{ lookup() }}'}]"), &[
+    "3:28 `lookup` takes 1 to 2 arguments, found 0",
+]),
+        (&manifest("- note: [a: {text: \"{{ lookup('facts.rloe') }}\"}]"), &[
+    "3:28 there is no `facts.rloe` | did you mean `facts.role`? | give a default if it may be missing: `lookup('facts.rloe', '')`",
+]),
+        (&manifest("- note: [a: {text: \"{{ lookup('fatcs.role') }}\"}]"), &[
+    "3:28 there is no `fatcs.role` | did you mean `facts`? | give a default if it may be missing: `lookup('fatcs.role', '')`",
+]),
+        (&manifest("- note: [a: {text: '{{ Facts.role + 5 }}'}]"), &[
+    "3:28 `+` has no meaning between text and an integer | turn the other side into text with string(…)",
+]),
+        (&manifest("- note: [a: {text: \"{{ file('gone') }}\"}]"), &[
+    "3:28 `/m/gone` can't be read: entity not found",
+]),
+        (&manifest("- note: [a: {text: '{{ file(5) }}'}]"), &[
+    "3:28 expected a path, found an integer",
+]),
+        (&manifest("- note: [a: {text: '{{ Data.x }} ${ Data.y }'}]"), &[
+    "3:33 there is no `Data.x`",
+    "3:46 there is no `Data.y`",
+]),
+        (&manifest("- note: [a: {text: '{{ Captures.x.y }}'}]"), &[
+    "3:24 nothing captures `x` | `capture` is not supported in this version",
+]),
+        (&manifest("- note: [a: {text: '{{ Facts.role'}]"), &[
+    "3:25 `{{` is not closed | an expression ends with `}}`",
+]),
+        (&manifest("- note: [a: {text: '{{ \"x }}'}]"), &[
+    "3:25 a quote or a bracket in this expression is not closed",
+]),
         // The wrong kind.
-        (&manifest("- task: [a: {timeout: '{{ Facts.role }}'}]"), &[]),
-        (&manifest("- task: [a: {timeout: '{{ Facts.quoted }}'}]"), &[]),
-        (&manifest("- task: [a: {timeout: 'x{{ Facts.n }}'}]"), &[]),
-        (&manifest("- task: [a: {command: x, args: '{{ Facts.role }}'}]"), &[]),
-        (&manifest("- task: [a: {level: '{{ Facts.role }}'}]"), &[]),
-        (&manifest("- note: [a: {text: '{{ Facts.list }}'}]"), &[]),
-        (&manifest("- note: [a: {ensure: '{{ Facts.role }}', provider: '{{ Facts.n }}', alias: '{{ Facts.list }}'}]"), &[]),
-        (&manifest("- note: ['{{ Facts.list }}': ]"), &[]),
-        (&manifest("- note: ['{{ Facts.none }}': ]"), &[]),
-        (&manifest("- note: [a: {require: '{{ Facts.role }}'}, b: {require: ['{{ Facts.n }}', '{{ Facts.list }}']}]"), &[]),
-        (&manifest("- note: [a: {require: ['note#{{ Facts.role }}']}]"), &[]),
-        (&manifest("- task: [a: {environment: {one: x, '{{ Facts.a }}': y}}]"), &[]),
-        (&manifest("- note: [web: , '{{ Facts.role }}': ]"), &[]),
-        ("ccm:\n  fail_on_error: '{{ Facts.role }}'\n  name: '{{ Facts.none }}'\n  pre_message: '{{ Facts.gone }}'\n  resources: [note: [a: ]]\n", &[]),
+        (&manifest("- task: [a: {timeout: '{{ Facts.role }}'}]"), &[
+    "3:27 expected a whole number, found the text `web` | this is what the expression yields",
+]),
+        (&manifest("- task: [a: {timeout: '{{ Facts.quoted }}'}]"), &[
+    "3:27 expected a whole number, found the text `5` | this is what the expression yields",
+]),
+        (&manifest("- task: [a: {timeout: 'x{{ Facts.n }}'}]"), &[
+    "3:27 expected a whole number, found the text `x5` | this is what the expression yields",
+]),
+        (&manifest("- task: [a: {command: x, args: '{{ Facts.role }}'}]"), &[
+    "3:36 expected a list, found the text `web` | this is what the expression yields",
+]),
+        (&manifest("- task: [a: {level: '{{ Facts.role }}'}]"), &[
+    "3:25 expected `quiet` or `loud`, found `web` | this is what the expression yields",
+]),
+        (&manifest("- note: [a: {text: '{{ Facts.list }}'}]"), &[
+    "3:24 expected text, found a list | this is what the expression yields",
+]),
+        (&manifest("- note: [a: {ensure: '{{ Facts.role }}', provider: '{{ Facts.n }}', alias: '{{ Facts.list }}'}]"), &[
+    "3:26 expected `present`, found the text `web`",
+    "3:56 expected `plain`, found the number `5`",
+    "3:80 expected text, found a list",
+]),
+        (&manifest("- note: ['{{ Facts.list }}': ]"), &[
+    "3:14 expected text, found a list",
+]),
+        (&manifest("- note: ['{{ Facts.none }}': ]"), &[
+    "3:14 the name is empty",
+]),
+        (&manifest("- note: [a: {require: '{{ Facts.role }}'}, b: {require: ['{{ Facts.n }}', '{{ Facts.list }}']}]"), &[
+    "3:27 expected a list of `type#name`, found the text `web` | write `[\"web\"]`",
+    "3:62 `5` is not a reference: expected `type#name`",
+    "3:79 expected `type#name`, found a list",
+]),
+        (&manifest("- note: [a: {require: ['note#{{ Facts.role }}']}]"), &[
+    "3:28 unknown resource `note#web`",
+]),
+        (&manifest("- task: [a: {environment: {one: x, '{{ Facts.a }}': y}}]"), &[
+    "3:40 the key `one` is given twice (3:32 first given here)",
+]),
+        (&manifest("- note: [web: , '{{ Facts.role }}': ]"), &[
+    "3:21 duplicate resource `note#web` (3:14 the first)",
+]),
+        ("ccm:\n  fail_on_error: '{{ Facts.role }}'\n  name: '{{ Facts.none }}'\n  pre_message: '{{ Facts.gone }}'\n  resources: [note: [a: ]]\n", &[
+    "2:18 expected a boolean, found the text `web`",
+    "4:26 there is no `Facts.gone` | did you mean `none`?",
+]),
     ]);
 }
 
 #[test]
 fn facts_that_are_broken_are_told_once() {
-    let text = manifest("- note: [a: {text: '{{ Facts.a }}'}, b: {text: '{{ lookup(\"facts.b\") + Data.x }}'}, c: {text: '{{ Data.y }}'}]");
+    let text = manifest(
+        "- note: [a: {text: '{{ Facts.a }}'}, b: {text: '{{ lookup(\"facts.b\") + Data.x }}'}, c: {text: '{{ Data.y }}'}]",
+    );
     let machine = machine().without_facts();
-    assert_eq!(machine.reported(&text), ["3:80 there is no `Data.y`", "facts.yaml:1:4 unclosed bracket"]);
+    assert_eq!(machine.reported(&text), ["3:108 there is no `Data.y`", "facts.yaml:1:4 unclosed bracket"]);
 }
 
 proptest! {

@@ -103,7 +103,8 @@ fn computed_mode(resource: &Resource) -> Option<Diagnostic> {
     let is_number = node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Computed);
     is_number.then(|| {
         let message = format!("expected a mode as text, found {}", node.describe());
-        Diagnostic::error(node.span, message).with_hint("write it as text where it comes from, like `\"0644\"`")
+        Diagnostic::error(node.span, message)
+            .with_hint("write it as text where it comes from, like `\"0644\"`")
     })
 }
 

@@ -41,6 +41,17 @@ pub(super) struct Entry {
     pub stat: Stat,
 }
 
+/// What is behind a link.
+#[derive(Debug)]
+pub(super) enum Behind {
+    /// This.
+    Place(Place),
+    /// Nothing.
+    Nothing,
+    /// Whatever that user wants, so it is not followed.
+    Strangers(u32),
+}
+
 #[derive(Debug)]
 struct Link {
     path: PathBuf,
@@ -88,17 +99,20 @@ impl Place {
         Ok(place)
     }
 
-    /// Walks to a path and, where it is a link, to what that leads to. None if nothing is there or the link
-    /// is not to be followed.
-    pub(super) fn find_behind_link(path: &Path) -> Result<Option<Self>, FileError> {
+    /// Walks to a path and, where it is a link, to what that leads to.
+    pub(super) fn find_behind_link(path: &Path) -> Result<Behind, FileError> {
         match walk(path, true) {
-            Ok(place) => Ok((place.entry.is_some() && place.check_links().is_ok()).then_some(place)),
-            Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) => Ok(None),
+            Ok(place) if place.entry.is_none() => Ok(Behind::Nothing),
+            Ok(place) => match place.check_links() {
+                Err(FileError::StrangersLink { owner, .. }) => Ok(Behind::Strangers(owner)),
+                checked => checked.map(|()| Behind::Place(place)),
+            },
+            Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) => Ok(Behind::Nothing),
             // A link that leads to itself leads nowhere.
             Err(FileError::Step { step: Step::Look, source, .. })
                 if source.raw_os_error() == Some(Errno::LOOP.raw_os_error()) =>
             {
-                Ok(None)
+                Ok(Behind::Nothing)
             }
             Err(error) => Err(error),
         }

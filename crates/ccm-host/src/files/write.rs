@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Gid, Mode, OFlags, Stat, Uid, chmodat, chownat, fchmod, fchown, fstat, fsync,
-    openat, renameat, unlinkat,
+    openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::content::{self, Readable, sha256};
 use super::extended::{self, Extended, Refused};
 use super::look::{open_regular, open_source};
-use super::walk::{Entry, Place};
-use super::{Attributes, FileError, NewContent, NewFile, Step};
+use super::walk::{Behind, Entry, Place};
+use super::{Attributes, FileError, NewContent, NewFile, Step, names};
 use crate::command::Cancellation;
 
 /// What a new file may be used for unless it is said otherwise.
@@ -97,13 +97,13 @@ impl Old {
             FileType::RegularFile => Self::read(place, entry).map(Some),
             // Who read through the link sees a file with the same rights afterwards.
             FileType::Symlink => match Place::find_behind_link(&place.path)? {
-                Some(behind) => match &behind.entry {
+                Behind::Place(behind) => match &behind.entry {
                     Some(entry) if entry.kind() == FileType::RegularFile => {
                         Self::read(&behind, entry).map(Some)
                     }
                     _ => Ok(None),
                 },
-                None => Ok(None),
+                Behind::Nothing | Behind::Strangers(_) => Ok(None),
             },
             _ => {
                 let what = entry.what().unwrap_or_default();
@@ -123,6 +123,8 @@ impl Old {
 /// The new file beside its place; it goes with this value unless it was put there.
 struct Beside<'p> {
     path: PathBuf,
+    /// The path of that place.
+    target: &'p Path,
     name: OsString,
     parent: &'p OwnedFd,
     file: OwnedFd,
@@ -135,12 +137,12 @@ impl<'p> Beside<'p> {
         let path = place.parent_path().join(&name);
         match unlinkat(&place.parent, &name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(FileError::step(&path, Step::Leftover, error)),
+            Err(error) => return Err(leftover(place, path, &name, error)),
         }
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = openat(&place.parent, &name, flags, Mode::RUSR | Mode::WUSR);
         let file = file.map_err(FileError::at(&path, Step::Create))?;
-        Ok(Self { path, name, parent: &place.parent, file, in_place: false })
+        Ok(Self { path, target: &place.path, name, parent: &place.parent, file, in_place: false })
     }
 
     fn fill(
@@ -156,7 +158,11 @@ impl<'p> Beside<'p> {
         let stat = fstat(&self.file).map_err(at(Step::Look))?;
         let (uid, gid) = differing(&stat, uid, gid);
         if uid.is_some() || gid.is_some() {
-            fchown(&self.file, uid, gid).map_err(at(Step::Owner))?;
+            let owners = owners(&stat, uid, gid);
+            let asked =
+                (attributes.uid.is_some() || uid.is_none()) && (attributes.gid.is_some() || gid.is_none());
+            let step = if asked { Step::Owner(owners) } else { Step::KeepOwner(owners) };
+            fchown(&self.file, uid, gid).map_err(FileError::at(self.target, step))?;
         }
         if let Some(old) = old {
             old.extended.give(&self.file).map_err(|refused| unkept(&self.path, refused))?;
@@ -209,6 +215,17 @@ impl Drop for Beside<'_> {
             // The error that led here is the one to tell; the next run removes what could not be.
             let _ = unlinkat(self.parent, &self.name, AtFlags::empty());
         }
+    }
+}
+
+/// Finds out whether a leftover is there, which may be something else, or no name can be removed and made.
+fn leftover(place: &Place, path: PathBuf, name: &OsStr, error: Errno) -> FileError {
+    match statat(&place.parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(_) => FileError::step(&path, Step::Create, error),
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
+            FileError::InTheWay { path, what: "a directory" }
+        }
+        Ok(_) => FileError::step(&path, Step::Leftover, error),
     }
 }
 
@@ -266,7 +283,8 @@ pub(super) fn give(named: BorrowedFd<'_>, path: &Path, attributes: Attributes) -
     let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     let capability = if is_file { extended::capability(&descriptor) } else { Ok(None) };
     let capability = capability.map_err(|refused| unkept(path, refused))?;
-    chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, Step::Owner))?;
+    let step = Step::Owner(owners(&stat, uid, gid));
+    chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, step))?;
     // A new owner costs a file the bits and capabilities that lend rights.
     let mode = attributes.mode.unwrap_or(stat.st_mode & 0o7777);
     give_mode(named, &descriptor, path, mode).map_err(FileError::after_change)?;
@@ -294,6 +312,13 @@ fn give_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) ->
 fn differing(stat: &Stat, uid: Option<u32>, gid: Option<u32>) -> (Option<Uid>, Option<Gid>) {
     let uid = uid.filter(|uid| *uid != stat.st_uid).map(Uid::from_raw);
     (uid, gid.filter(|gid| *gid != stat.st_gid).map(Gid::from_raw))
+}
+
+/// The names of the owner and group that something would have.
+fn owners(stat: &Stat, uid: Option<Uid>, gid: Option<Gid>) -> String {
+    let uid = uid.map_or(stat.st_uid, Uid::as_raw);
+    let gid = gid.map_or(stat.st_gid, Gid::as_raw);
+    format!("{}:{}", names::user_name(uid), names::group_name(gid))
 }
 
 fn unkept(path: &Path, (name, error): Refused) -> FileError {

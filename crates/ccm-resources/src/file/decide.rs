@@ -150,7 +150,10 @@ pub(crate) fn decide(file: &File, state: &State) -> Decision {
         }
         Plan::ReplaceLink(differences) => {
             let reason = match differences.reason() {
-                none if none.is_empty() => "there is a link that leads to no file".to_owned(),
+                none if none.is_empty() => match state.found.stranger {
+                    Some(owner) => format!("there is a link of user {owner}, which is not followed"),
+                    None => "there is a link that leads to no file".to_owned(),
+                },
                 reason => format!("{reason} behind the link that is there"),
             };
             let diff = diff::to_wanted(file, state).filter(|_| differences.content || differences.is_none());
@@ -237,7 +240,11 @@ fn present(file: &File, state: &State) -> Plan {
 fn directory(file: &File, state: &State) -> Plan {
     let path = file.path.display();
     let Some(target) = &state.found.target else {
-        return if state.found.link { Plan::Fail(link_to_nothing(file)) } else { Plan::MakeDirectory };
+        return match (state.found.link, state.found.stranger) {
+            (true, Some(owner)) => Plan::Fail(strangers_link(file, owner)),
+            (true, None) => Plan::Fail(link_to_nothing(file)),
+            (false, _) => Plan::MakeDirectory,
+        };
     };
     let differences = Differences::between(file, state, target);
     match target.kind {
@@ -283,6 +290,11 @@ fn attributes_of_link(file: &File) -> Failure {
     let message =
         format!("\"{}\" is a symbolic link, whose attributes can't be managed", file.path.display());
     Failure::new(message).with_hint("name the path that it leads to")
+}
+
+fn strangers_link(file: &File, owner: u32) -> Failure {
+    let message = format!("\"{}\" is a link of user {owner}, which is not followed", file.path.display());
+    Failure::new(message).with_hint("name the path that it leads to, or let root own the link")
 }
 
 fn link_to_nothing(file: &File) -> Failure {

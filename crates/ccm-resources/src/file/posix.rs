@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
-    Attributes, FileError, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
+    Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
 };
 use ccm_model::Failure;
 
@@ -37,6 +37,10 @@ impl Provider<FileResource> for Posix {
         Box::pin(async move { status(file, &reading, context) })
     }
 
+    fn foresee(&self, file: &File, host: Host<'_>) -> Vec<String> {
+        ungiven(file, host.files).into_iter().collect()
+    }
+
     fn execute<'a>(
         &'a self,
         file: &'a File,
@@ -45,6 +49,25 @@ impl Provider<FileResource> for Posix {
     ) -> Local<'a, Result<Done, Failure>> {
         Box::pin(async move { execute(file, state, context) })
     }
+}
+
+/// Says what owner and group ccm could not give a file, as far as that can be seen.
+fn ungiven(file: &File, files: &dyn Files) -> Option<String> {
+    let found = files.look(&file.path, Look::default()).ok()?.target;
+    // Without content the file itself stays, and keeps what it has.
+    let kept = found.filter(|_| file.content.is_some() && file.ensure == Ensure::Present);
+    let number = |name: &Option<String>, find: &dyn Fn(&str) -> Option<u32>| name.as_deref().and_then(find);
+    let uid = number(&file.owner, &|name| files.user(name).ok().flatten());
+    let gid = number(&file.group, &|name| files.group(name).ok().flatten());
+    let uid = uid.or(kept.as_ref().map(|kept| kept.uid));
+    let gid = gid.or(kept.as_ref().map(|kept| kept.gid));
+    if file.ensure == Ensure::Absent || files.may_give(uid, gid) {
+        return None;
+    }
+    let user = uid.map(|uid| format!("user {}", files.user_name(uid)));
+    let group = gid.map(|gid| format!("group {}", files.group_name(gid)));
+    let names: Vec<String> = user.into_iter().chain(group).collect();
+    Some(format!("ccm can't give a file to {} as who it runs", names.join(" and ")))
 }
 
 fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Result<State, Failure> {
@@ -199,16 +222,7 @@ fn failure(error: &FileError) -> Failure {
             failure = failure.with_hint(hint);
         }
         FileError::MountPoint(path) => return Failure { changed: failure.changed, ..mount_point(path) },
-        FileError::Step { source, .. } => failure.hints.extend(advice(source)),
-        _ => {}
+        _ => failure.hints.extend(error.advice().map(str::to_owned)),
     }
     failure
-}
-
-fn advice(error: &std::io::Error) -> Option<String> {
-    match error.kind() {
-        std::io::ErrorKind::PermissionDenied => Some("run ccm as a user who may do this".to_owned()),
-        std::io::ErrorKind::StorageFull => Some("make room on its filesystem".to_owned()),
-        _ => None,
-    }
 }

@@ -124,6 +124,19 @@ fn noop_says_where_a_run_would_find_no_place_for_old_content() {
 }
 
 #[test]
+fn the_state_directory_of_the_run_is_not_removed() {
+    let scratch = Scratch::new();
+    scratch.write("f", "");
+    let files = "        - '[dir]': {ensure: absent, force: true}\n";
+    let expected = "\"[dir]\" is or holds the state directory of this run";
+    for options in [&["--state-dir", "state"][..], &["--state-dir", "state", "--noop"]] {
+        let called = apply_files(&scratch, files, options);
+        assert_eq!((called.code, called.stdout.contains(expected)), (4, true), "{}", called.shown());
+    }
+    assert!(scratch.has("f"));
+}
+
+#[test]
 fn old_content_is_kept_in_a_state_directory_behind_a_relative_link() {
     let scratch = Scratch::new();
     scratch.write("f", "one\n");

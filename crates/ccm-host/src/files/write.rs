@@ -167,8 +167,13 @@ impl<'p> Beside<'p> {
         if let Some(old) = old {
             old.extended.give(&self.file).map_err(|refused| unkept(&self.path, refused))?;
         }
-        let mode = attributes.mode.or(found.mode).unwrap_or(MODE);
-        fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(Step::Mode))?;
+        let asked = attributes.mode.or(found.mode);
+        let mode = asked.unwrap_or(MODE);
+        let plain = fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(Step::Mode));
+        // On a filesystem that has modes of its own, a file for which none was asked has that.
+        if asked.is_some() {
+            plain?;
+        }
         let sha256 = self.content(filling, cancellation)?;
         if mode & SPECIAL != 0 {
             fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(Step::Mode))?;
@@ -177,8 +182,8 @@ impl<'p> Beside<'p> {
             old.extended.give_capability(&self.file).map_err(|refused| unkept(&self.path, refused))?;
         }
         // A kernel may take the special bits away without a word from who has no right to them.
-        let kept = fstat(&self.file).map_err(at(Step::Look))?.st_mode & 0o7777 == mode;
-        if !kept {
+        let given = fstat(&self.file).map_err(at(Step::Look))?.st_mode & 0o7777;
+        if asked.is_some_and(|asked| asked != given) {
             return Err(FileError::step(&self.path, Step::Mode, Errno::PERM));
         }
         fsync(&self.file).map_err(at(Step::Sync))?;

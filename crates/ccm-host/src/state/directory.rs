@@ -144,6 +144,11 @@ impl Directory {
         Ok(fsync(&self.descriptor)?)
     }
 
+    /// Brings the names in it to the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(fsync(&self.descriptor)?)
+    }
+
     /// Opens a plain file in it for reading.
     pub fn read(&self, name: &str) -> io::Result<impl Read + use<>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;

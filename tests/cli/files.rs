@@ -78,6 +78,20 @@ fn mistakes_are_shown_at_their_place() {
 }
 
 #[test]
+fn what_was_meant_by_ensure_is_known() {
+    let scratch = Scratch::new();
+    for (written, hint) in [
+        ("dir", "did you mean `directory`?"),
+        ("file", "did you mean `present`?"),
+        ("link", "links can't be managed in this version"),
+    ] {
+        let called = apply_files(&scratch, &format!("        - /f: {{ensure: {written}}}\n"), &[]);
+        let hints = called.stderr.lines().filter(|line| line.contains("hint: "));
+        assert_eq!(hints.collect::<Vec<_>>(), [format!("  = hint: {hint}")], "{}", called.shown());
+    }
+}
+
+#[test]
 fn a_source_is_beside_the_manifest_wherever_ccm_runs() {
     let scratch = Scratch::new();
     scratch.write("files/motd", "hello\n");

@@ -8,8 +8,8 @@ use std::time::Duration;
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
-    Catalog, Counts, Event, Outcome, OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary,
-    SessionStarted, SkipCause, StopCause, Transaction,
+    Catalog, Counts, Event, ManagedPath, Missing, Outcome, OutputLine, Resource, ResourceIndex,
+    ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction,
 };
 
 use crate::contract::{Context, ResourceType};
@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
             );
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
-        let before = || self.would_change_before(index);
+        let before = |missing: &Missing| self.would_change_before(index, missing);
         let turn = Turn {
             resource,
             resource_type,
@@ -267,12 +267,23 @@ impl<'a> Walk<'a> {
         (outcome, handled, triggers)
     }
 
+    fn managed_path(&self, index: ResourceIndex) -> Option<ManagedPath<'a>> {
+        let resource = self.run.catalog.resource(index);
+        self.run.resource_type(resource)?.managed_path(resource)
+    }
+
     /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
     /// depends on that would change, else the last one that would have changed before it.
-    fn would_change_before(&self, index: ResourceIndex) -> Option<WouldChange> {
-        let last = *self.would_change.last()?;
+    fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
+        // What manages a path changes nothing elsewhere; of the others nobody knows.
+        let could_bring = |earlier: &&ResourceIndex| {
+            let managed = self.managed_path(**earlier);
+            managed.is_none_or(|managed| missing.is_at(Path::new(managed.path)))
+        };
+        let mut candidates = self.would_change.iter().rev().filter(could_bring);
+        let last = *candidates.clone().next()?;
         let required = self.graph.with_requirements(&[index]);
-        let nearest = self.would_change.iter().rev().find(|earlier| required[earlier.get()]).copied();
+        let nearest = candidates.find(|earlier| required[earlier.get()]).copied();
         let resource = self.run.catalog.resource(nearest.unwrap_or(last)).id.clone();
         Some(WouldChange { resource, is_required: nearest.is_some() })
     }

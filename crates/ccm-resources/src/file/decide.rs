@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ccm_engine::{Decision, Described, ResourceKind, Verified};
 use ccm_host::{FileKind, FileState};
-use ccm_model::Failure;
+use ccm_model::{Failure, Missing};
 
 use super::diff;
 use super::state::{State, describe, mode};
@@ -228,7 +228,7 @@ fn present(file: &File, state: &State) -> Plan {
     match target.kind {
         FileKind::Directory { .. } => {
             let mut failure = Failure::new(format!("\"{path}\" is a directory"));
-            failure.missing = true;
+            failure.missing = Some(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("a directory is asked for with `ensure: directory`"))
         }
         FileKind::Special(what) if file.content.is_some() => {
@@ -258,7 +258,7 @@ fn directory(file: &File, state: &State) -> Plan {
         other => {
             let what = if let FileKind::Special(what) = other { what } else { "a file" };
             let mut failure = Failure::new(format!("\"{path}\" is {what}, not a directory"));
-            failure.missing = true;
+            failure.missing = Some(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("remove it first: ccm makes no directory in the place of something"))
         }
     }
@@ -277,7 +277,7 @@ fn absent(file: &File, state: &State) -> Plan {
         Some(FileKind::Directory { .. }) => {
             let path = file.path.display();
             let mut failure = Failure::new(format!("the directory \"{path}\" is not empty"));
-            failure.missing = true;
+            failure.missing = Some(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("`force: true` removes it with everything in it"))
         }
         Some(FileKind::File) => Plan::Remove("the file"),
@@ -304,14 +304,14 @@ fn strangers_link(file: &File, owner: u32) -> Failure {
 fn link_to_nothing(file: &File) -> Failure {
     let message = format!("\"{}\" is a symbolic link that leads to no directory", file.path.display());
     let mut failure = Failure::new(message).with_hint("name the path that it leads to");
-    failure.missing = true;
+    failure.missing = Some(Missing::Path(file.path.clone()));
     failure
 }
 
 fn parent_missing(file: &File) -> Failure {
     let parent = file.path.parent().unwrap_or(&file.path).display();
     let mut failure = Failure::new(format!("the directory \"{parent}\" does not exist"));
-    failure.missing = true;
+    failure.missing = Some(Missing::Path(file.path.parent().unwrap_or(&file.path).to_owned()));
     failure.with_hint("manage it with a file resource and `ensure: directory`")
 }
 

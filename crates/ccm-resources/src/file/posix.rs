@@ -6,7 +6,7 @@ use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
     Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
 };
-use ccm_model::Failure;
+use ccm_model::{Failure, Missing};
 
 use super::decide::{Done, FileResource, Plan, mount_point, plan};
 use super::diff;
@@ -140,7 +140,7 @@ fn number(
     let number = find(name).map_err(|error| failure(&error))?;
     number.map(Some).ok_or_else(|| {
         let mut failure = Failure::new(format!("there is no {what} `{}`", name.escape_debug()));
-        failure.missing = true;
+        failure.missing = Some(Missing::Principal);
         failure
     })
 }
@@ -207,8 +207,11 @@ fn unread(error: &FileError) -> Failure {
         return failure(error);
     }
     let mut failure = failure(error).because_of("the `source` can't be used");
-    failure.missing |= matches!(error, FileError::Step { step: Step::Read, source, .. }
-        if matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory));
+    if let FileError::Step { path, step: Step::Read, source, .. } = error
+        && matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+    {
+        failure.missing = Some(Missing::Path(path.clone()));
+    }
     failure
 }
 
@@ -217,7 +220,9 @@ fn failure(error: &FileError) -> Failure {
     let mut failure = Failure::from_error(error);
     failure.changed = error.changed();
     match error {
-        FileError::ParentMissing(_) | FileError::NotADirectory { .. } => failure.missing = true,
+        FileError::ParentMissing(path) | FileError::NotADirectory { part: path, .. } => {
+            failure.missing = Some(Missing::Path(path.clone()));
+        }
         FileError::StrangersLink { .. } => {
             let hint = "a link on the way must belong to root, to the user who runs ccm, or to the owner of what it leads to";
             failure = failure.with_hint(hint);

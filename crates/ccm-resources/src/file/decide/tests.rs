@@ -68,7 +68,7 @@ fn every_row_of_the_table_holds() {
         let (decided, why) = match decide(&file, &state(&file, found, differs)) {
             Decision::Keep { reason } => ("keep".to_owned(), reason),
             Decision::Fail { failure, .. } => {
-                let missing = if failure.missing { ", missing" } else { "" };
+                let missing = if failure.missing.is_some() { ", missing" } else { "" };
                 (format!("fail{missing}"), failure.chain[0].clone())
             }
             Decision::Change { reason, noop_message, .. } => {

@@ -42,6 +42,24 @@ fn a_diff_shows_what_would_change_and_what_does() {
 }
 
 #[test]
+fn noop_knows_what_would_be_in_a_directory_to_be_made() {
+    let scratch = Scratch::new();
+    let files = "
+        - '[dir]/a/b/f': {content: \"x\\n\"}
+        - '[dir]/a': {ensure: directory}
+        - '[dir]/a/b': {ensure: directory}
+        - '[dir]/c/f': {content: x}
+";
+    let noop = apply_files(&scratch, files, &["--noop", "--diff"]);
+    let shown = "      Would have created the file\n      --- /dev/null\n      +++ [dir]/a/b/f\n      @@ -0,0 +1 @@\n      +x\n";
+    assert!(noop.stdout.contains(shown), "{}", noop.shown());
+    assert!(noop.stdout.contains("the directory \"[dir]/c\" does not exist"), "{}", noop.shown());
+    assert_eq!(scratch.names(), ["manifest.yaml"]);
+    assert_eq!(apply_files(&scratch, files, &[]).code, 4);
+    assert_eq!(scratch.read("a/b/f").as_deref(), Some("x\n"));
+}
+
+#[test]
 fn content_that_is_no_text_is_not_shown() {
     let scratch = Scratch::new();
     scratch.write("f", [0, 1, 2]);

@@ -1,5 +1,6 @@
 //! The walk: every resource in order, each with exactly one outcome.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -9,7 +10,7 @@ use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
     Catalog, Counts, Event, ManagedPath, Missing, Outcome, OutputLine, Resource, ResourceIndex,
-    ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction,
+    ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction, WantedAt,
 };
 
 use crate::contract::{Context, ResourceType};
@@ -103,6 +104,8 @@ struct Walk<'a> {
     done: Vec<Done>,
     /// In noop, what would have changed, in the order of the walk.
     would_change: Vec<ResourceIndex>,
+    /// In noop, the directories that would have been made or are, by then.
+    would_be_directories: HashSet<&'a Path>,
     counts: Counts,
     stopped: Option<StopCause>,
     /// The first failed resource, if that ends the run for the rest.
@@ -119,6 +122,7 @@ impl<'a> Walk<'a> {
             selected,
             done,
             would_change: Vec::new(),
+            would_be_directories: HashSet::new(),
             counts: Counts::default(),
             stopped: None,
             culprit: None,
@@ -259,6 +263,7 @@ impl<'a> Walk<'a> {
             directory: run.directory,
             state_directory: run.state_directory,
             diff: run.diff,
+            would_be_directories: &self.would_be_directories,
             on_line: &mut on_line,
             warnings: Vec::new(),
             notes: Vec::new(),
@@ -290,13 +295,15 @@ impl<'a> Walk<'a> {
 
     fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
         self.counts.add(outcome);
-        let done = &mut self.done[index.get()];
-        done.changed = outcome.is_change();
-        if done.changed && self.run.noop {
+        self.done[index.get()].changed = outcome.is_change();
+        if outcome.is_change() && self.run.noop {
             self.would_change.push(index);
+            if let Some(ManagedPath { path, wanted: WantedAt::Directory }) = self.managed_path(index) {
+                self.would_be_directories.insert(Path::new(path));
+            }
         }
         if let Outcome::Failed(_) = outcome {
-            done.culprits = Some(Rc::from([index]));
+            self.done[index.get()].culprits = Some(Rc::from([index]));
             if self.run.fail_on_error || self.run.catalog.fail_on_error {
                 self.culprit.get_or_insert(index);
             }

@@ -100,12 +100,15 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         Ensure::Absent if !diff => Hash::Never,
         _ => Hash::UpTo(UNMANAGED),
     };
-    let found = match files.look(&file.path, Look { hash, keep_up_to }) {
+    let mut found = match files.look(&file.path, Look { hash, keep_up_to }) {
         Ok(found) => found,
         // Below what is no directory there is nothing.
         Err(FileError::NotADirectory { .. }) if file.ensure == Ensure::Absent => PathState::default(),
         Err(error) => return Err(failure(&error)),
     };
+    if found.parent_missing && file.path.parent().is_some_and(|parent| context.would_be_directory(parent)) {
+        found.parent_missing = false;
+    }
     let names = found.target.as_ref().map(|target| {
         let named = |number, wanted: Option<u32>, written: &Option<String>| {
             written.clone().filter(|_| wanted == Some(number))

@@ -7,7 +7,7 @@ use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, 
 use rustix::io::Errno;
 
 use super::content::{self, Readable};
-use super::walk::{Behind, Entry, Place};
+use super::walk::{Entry, Place};
 use super::{FileError, FileKind, FileState, Hash, Look, PathState, ReadContent, Step};
 use crate::command::Cancellation;
 
@@ -29,12 +29,13 @@ pub(super) fn look(path: &Path, look: Look, cancellation: &Cancellation) -> Resu
     };
     let link = place.entry.as_ref().is_some_and(Entry::is_link);
     if link {
-        match Place::find_behind_link(path)? {
-            Behind::Place(behind) => place = behind,
-            Behind::Nothing => return Ok(PathState { link, ..PathState::default() }),
-            Behind::Strangers(owner) => {
+        match Place::find_behind_link(path) {
+            Ok(Some(behind)) => place = behind,
+            Ok(None) => return Ok(PathState { link, ..PathState::default() }),
+            Err(FileError::StrangersLink { owner, .. }) => {
                 return Ok(PathState { link, stranger: Some(owner), ..PathState::default() });
             }
+            Err(error) => return Err(error),
         }
     }
     let target = place.entry.as_ref().map(|entry| state(&place, entry, look, cancellation)).transpose()?;

@@ -41,17 +41,6 @@ pub(super) struct Entry {
     pub stat: Stat,
 }
 
-/// What is behind a link.
-#[derive(Debug)]
-pub(super) enum Behind {
-    /// This.
-    Place(Place),
-    /// Nothing.
-    Nothing,
-    /// Whatever that user wants, so it is not followed.
-    Strangers(u32),
-}
-
 #[derive(Debug)]
 struct Link {
     path: PathBuf,
@@ -99,20 +88,17 @@ impl Place {
         Ok(place)
     }
 
-    /// Walks to a path and, where it is a link, to what that leads to.
-    pub(super) fn find_behind_link(path: &Path) -> Result<Behind, FileError> {
+    /// Walks to a path and, where it is a link, to what that leads to, if there is something.
+    pub(super) fn find_behind_link(path: &Path) -> Result<Option<Self>, FileError> {
         match walk(path, true) {
-            Ok(place) if place.entry.is_none() => Ok(Behind::Nothing),
-            Ok(place) => match place.check_links() {
-                Err(FileError::StrangersLink { owner, .. }) => Ok(Behind::Strangers(owner)),
-                checked => checked.map(|()| Behind::Place(place)),
-            },
-            Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) => Ok(Behind::Nothing),
+            Ok(place) if place.entry.is_none() => Ok(None),
+            Ok(place) => place.check_links().map(|()| Some(place)),
+            Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) => Ok(None),
             // A link that leads to itself leads nowhere.
             Err(FileError::Step { step: Step::Look, source, .. })
                 if source.raw_os_error() == Some(Errno::LOOP.raw_os_error()) =>
             {
-                Ok(Behind::Nothing)
+                Ok(None)
             }
             Err(error) => Err(error),
         }

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use super::content::{self, Readable, sha256};
 use super::extended::{self, Extended, Refused};
 use super::look::{open_regular, open_source};
-use super::walk::{Behind, Entry, Place};
+use super::walk::{Entry, Place};
 use super::{Attributes, FileError, NewContent, NewFile, Step, names};
 use crate::command::Cancellation;
 
@@ -96,14 +96,15 @@ impl Old {
         match entry.kind() {
             FileType::RegularFile => Self::read(place, entry).map(Some),
             // Who read through the link sees a file with the same rights afterwards.
-            FileType::Symlink => match Place::find_behind_link(&place.path)? {
-                Behind::Place(behind) => match &behind.entry {
+            FileType::Symlink => match Place::find_behind_link(&place.path) {
+                Ok(Some(behind)) => match &behind.entry {
                     Some(entry) if entry.kind() == FileType::RegularFile => {
                         Self::read(&behind, entry).map(Some)
                     }
                     _ => Ok(None),
                 },
-                Behind::Nothing | Behind::Strangers(_) => Ok(None),
+                Ok(None) | Err(FileError::StrangersLink { .. }) => Ok(None),
+                Err(error) => Err(error),
             },
             _ => {
                 let what = entry.what().unwrap_or_default();

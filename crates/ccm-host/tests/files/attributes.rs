@@ -80,7 +80,7 @@ fn a_list_that_the_directory_hands_down_is_not_put_on_an_old_file() {
     assert_eq!((extended(&path, ACL), mode(&path)), (None, 0o644));
 }
 
-/// Version 2, effective, CAP_NET_BIND_SERVICE.
+/// Version 2, effective, `CAP_NET_BIND_SERVICE`.
 fn capability() -> Vec<u8> {
     let mut bytes = 0x0200_0001_u32.to_le_bytes().to_vec();
     bytes.extend([1 << 10, 0, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()));

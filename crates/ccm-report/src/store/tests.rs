@@ -134,9 +134,8 @@ fn a_damaged_record_hides_no_other() {
     let shown = found(&broken).text_with(&[]);
     assert!(shown.ends_with("the run came to its end, and its summary is missing or damaged\n"), "{shown}");
     // A full disk may leave a run without a summary, whose events tell that it ended.
-    let full = scratch.path().join(at(&cut, EVENTS));
     let end = format!("{{\"protocol\":\"{}\"}}\n", crate::json::SUMMARY);
-    std::fs::write(full, end).expect("events");
+    scratch.write(&at(&cut, EVENTS), end);
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&cut).expect("the run");
     assert!(run.ended && run.json_with(Vec::new())["run"]["finished"] == true, "{run:?}");
@@ -158,6 +157,7 @@ fn only_names_of_runs_are_taken_for_runs() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the directory is made behind the store's back")]
 fn a_run_that_can_not_be_removed_keeps_no_other() {
     use std::os::unix::ffi::OsStrExt as _;
     let scratch = Scratch::new();

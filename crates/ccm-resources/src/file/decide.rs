@@ -189,7 +189,7 @@ pub(crate) fn plan(file: &File, state: &State) -> Plan {
             .with_hint("set HOME or XDG_STATE_HOME, or drop `backup`"),
         );
     }
-    if state.holds_state && matches!(plan, Plan::Remove(_)) {
+    if state.needed_by_ccm && matches!(plan, Plan::Remove(_)) {
         let path = file.path.display();
         return Plan::Fail(Failure::new(format!("\"{path}\" is or holds the state directory of this run")));
     }

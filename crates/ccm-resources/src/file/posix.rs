@@ -120,8 +120,8 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         (owner, group)
     });
     let can_back_up = context.state_directory.is_some();
-    let holds_state = context.state_directory.is_some_and(|state| state.starts_with(&file.path));
-    let mut state = State { found, names, wanted, mount: None, holds_state, can_back_up, diff };
+    let needed_by_ccm = context.state_directory.is_some_and(|state| state.starts_with(&file.path));
+    let mut state = State { found, names, wanted, mount: None, needed_by_ccm, can_back_up, diff };
     // To ask about mounts takes its time, and only a change can fail because of one.
     if before && plan(file, &state).replaces() {
         let mount = files.mount_in_the_way(&file.path, file.force);

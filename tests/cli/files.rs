@@ -42,6 +42,24 @@ fn a_diff_shows_what_would_change_and_what_does() {
 }
 
 #[test]
+fn noop_knows_what_would_be_in_a_directory_to_be_made() {
+    let scratch = Scratch::new();
+    let files = "
+        - '[dir]/a/b/f': {content: \"x\\n\"}
+        - '[dir]/a': {ensure: directory}
+        - '[dir]/a/b': {ensure: directory}
+        - '[dir]/c/f': {content: x}
+";
+    let noop = apply_files(&scratch, files, &["--noop", "--diff"]);
+    let shown = "      Would have created the file\n      --- /dev/null\n      +++ [dir]/a/b/f\n      @@ -0,0 +1 @@\n      +x\n";
+    assert!(noop.stdout.contains(shown), "{}", noop.shown());
+    assert!(noop.stdout.contains("the directory \"[dir]/c\" does not exist"), "{}", noop.shown());
+    assert_eq!(scratch.names(), ["manifest.yaml"]);
+    assert_eq!(apply_files(&scratch, files, &[]).code, 4);
+    assert_eq!(scratch.read("a/b/f").as_deref(), Some("x\n"));
+}
+
+#[test]
 fn content_that_is_no_text_is_not_shown() {
     let scratch = Scratch::new();
     scratch.write("f", [0, 1, 2]);
@@ -53,16 +71,17 @@ fn content_that_is_no_text_is_not_shown() {
 fn failures_say_what_is_wrong_and_what_helps() {
     let scratch = Scratch::new();
     scratch.write("full/f", "");
+    scratch.write("g", "");
     let files = "
         - '[dir]/full': {ensure: absent}
-        - '[dir]/full/f': {ensure: directory}
+        - '[dir]/g': {ensure: directory}
         - '[dir]/no/f': {content: x}
         - '[dir]/a': {owner: nosuchuser}
         - '[dir]/b': {source: nosuchfile}
         - '[dir]/c': {content: x, require: ['file#[dir]/a']}
 ";
     assert_snapshot!(apply_files(&scratch, files, &[]).shown());
-    assert_eq!(scratch.names(), ["full", "manifest.yaml"]);
+    assert_eq!(scratch.names(), ["full", "g", "manifest.yaml"]);
 }
 
 #[test]
@@ -74,6 +93,20 @@ fn mistakes_are_shown_at_their_place() {
         - /etc/../motd: {force: true}
 ";
     assert_snapshot!(apply_files(&scratch, files, &[]).shown());
+}
+
+#[test]
+fn what_was_meant_by_ensure_is_known() {
+    let scratch = Scratch::new();
+    for (written, hint) in [
+        ("dir", "did you mean `directory`?"),
+        ("file", "did you mean `present`?"),
+        ("link", "links can't be managed in this version"),
+    ] {
+        let called = apply_files(&scratch, &format!("        - /f: {{ensure: {written}}}\n"), &[]);
+        let hints = called.stderr.lines().filter(|line| line.contains("hint: "));
+        assert_eq!(hints.collect::<Vec<_>>(), [format!("  = hint: {hint}")], "{}", called.shown());
+    }
 }
 
 #[test]
@@ -108,18 +141,63 @@ fn a_change_of_a_file_triggers_who_subscribes() {
 }
 
 #[test]
+fn noop_says_where_a_run_would_find_no_place_for_old_content() {
+    let scratch = Scratch::new();
+    let files = format!("{{'{}': {{ensure: absent, backup: true}}}}", scratch.write("f", "").display());
+    scratch.write("manifest.yaml", format!("ccm: {{resources: [{{file: [{files}]}}]}}"));
+    let noop = || ccm(&scratch, &["apply", "manifest.yaml", "--noop"]);
+    let called = noop().variable("HOME", &scratch.at("home")).default_state().run();
+    assert_eq!((called.code, scratch.has("home")), (0, false), "{}", called.shown());
+    assert!(called.stdout.contains("Would have removed the file"), "{}", called.shown());
+    if !ccm_testkit::is_root() {
+        let called = noop().default_state().run();
+        assert!(called.stdout.contains("hint: set HOME or XDG_STATE_HOME"), "{}", called.shown());
+    }
+}
+
+#[test]
+fn the_state_directory_of_the_run_is_not_removed() {
+    let scratch = Scratch::new();
+    scratch.write("f", "");
+    let files = "        - '[dir]': {ensure: absent, force: true}\n";
+    let expected = "\"[dir]\" is or holds the state directory of this run";
+    for options in [&["--state-dir", "state"][..], &["--state-dir", "state", "--noop"]] {
+        let called = apply_files(&scratch, files, options);
+        assert_eq!((called.code, called.stdout.contains(expected)), (4, true), "{}", called.shown());
+    }
+    assert!(scratch.has("f"));
+}
+
+#[test]
+fn old_content_is_kept_in_a_state_directory_behind_a_relative_link() {
+    let scratch = Scratch::new();
+    scratch.write("f", "one\n");
+    std::fs::create_dir(scratch.path().join("real")).expect("a directory");
+    std::os::unix::fs::symlink("real", scratch.path().join("link")).expect("a link");
+    let files = "        - '[dir]/f': {content: \"two\\n\", backup: true}\n";
+    let called = apply_files(&scratch, files, &["--state-dir", "link/state"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert_eq!(std::fs::read_dir(scratch.path().join("real/state/backups")).expect("backups").count(), 1);
+}
+
+#[test]
 fn old_content_is_kept_where_it_is_asked_for() {
     use std::os::unix::fs::PermissionsExt as _;
     let scratch = Scratch::new();
     scratch.write("f", "one\n");
     let files = "        - '[dir]/f': {content: \"two\\n\", backup: true}\n";
     let noop = apply_files(&scratch, files, &["--noop"]);
-    assert!(!noop.stdout.contains("kept in"), "{}", noop.shown());
+    assert!(noop.stdout.contains("Would have updated content"), "{}", noop.shown());
+    assert!(!noop.stdout.contains("kept in") && !scratch.state().exists(), "{}", noop.shown());
     let called = apply_files(&scratch, files, &[]);
     assert_eq!(called.code, 0, "{}", called.shown());
     let kept =
         called.stdout.lines().find_map(|line| line.trim_start().strip_prefix("the old content is kept in "));
     let kept = kept.and_then(|kept| kept.strip_prefix("[state]/backups/")).expect("the report says where");
+    let note = format!("      the old content is kept in [state]/backups/{kept}\n");
+    let run = std::fs::read_dir(scratch.state().join("runs")).expect("runs").flatten().next().expect("a run");
+    let shown = ccm(&scratch, &["history", &run.file_name().to_string_lossy()]).run();
+    assert!(shown.stdout.contains(&note), "{}", shown.shown());
     let kept = scratch.state().join("backups").join(kept);
     assert_eq!(std::fs::read_to_string(&kept).expect("the backup"), "one\n");
     assert_eq!(std::fs::metadata(&kept).expect("the backup").permissions().mode() & 0o7777, 0o600);

@@ -131,3 +131,42 @@ fn an_ignored_hangup_stays_ignored() {
 fn binary() -> String {
     std::env::var("CCM_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_ccm").to_owned())
 }
+
+/// A source whose content takes minutes to read, and what comes behind it.
+fn endless_copy(scratch: &Scratch) {
+    let source = std::fs::File::create(scratch.path().join("source")).expect("a file");
+    source.set_len(1 << 40).expect("a long file");
+    let manifest = format!(
+        "ccm: {{resources: [{{file: [{{{}: {{source: source}}}}, {{{}: {{content: x}}}}]}}]}}",
+        scratch.at("copy"),
+        scratch.at("next")
+    );
+    scratch.write("manifest.yaml", manifest);
+}
+
+#[test]
+fn a_signal_ends_work_on_files_as_well() {
+    let scratch = Scratch::new();
+    endless_copy(&scratch);
+    let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
+    wait_until("the run begins", || events_so_far(&scratch).contains("session.start"));
+    running.signal("TERM");
+    let called = running.finish();
+    assert_eq!(called.code, 143, "{}", called.shown());
+    assert_snapshot!(called.shown());
+    assert_eq!(scratch.names(), ["manifest.yaml", "source"]);
+}
+
+#[test]
+fn the_end_of_the_time_ends_work_on_files_as_well() {
+    let scratch = Scratch::new();
+    endless_copy(&scratch);
+    let called = ccm(&scratch, &["apply", "manifest.yaml", "--timeout", "50ms"]).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(
+        called.stdout.contains("  the run was stopped after 50ms, the time it was given\n"),
+        "{}",
+        called.shown()
+    );
+    assert_eq!(scratch.names(), ["manifest.yaml", "source"]);
+}

@@ -1,8 +1,8 @@
 //! Loading and applying within this process.
 
-use std::cell::OnceCell;
 use std::io::sink;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, ResourceType, Run, Stop};
 use ccm_host::state::Directory;
@@ -44,9 +44,9 @@ impl Loaded {
         let run = Run {
             catalog: &self.catalog,
             types: &types,
-            host: Host { runner: &runner, files: &SystemFiles, clock: &clock },
+            host: Host { runner: &runner, files: &SystemFiles::new(Cancellation::never()), clock: &clock },
             late: &NoLateValues,
-            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceCell::new() },
+            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
             noop: false,
             fail_on_error: true,
             diff: false,

@@ -1,22 +1,22 @@
 //! `ccm apply`: the wiring of a run.
 
-use std::cell::{OnceCell, RefCell};
-use std::convert::Infallible;
+use std::cell::RefCell;
 use std::pin::pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::signals::Signals;
-use ccm_host::state::{Directory, LockHolder};
+use ccm_host::state::LockHolder;
 use ccm_host::{
     Cancellation, CancellationSource, Clock as _, Host, Level, Outlet, SystemClock, SystemFiles, SystemRunner,
 };
-use ccm_model::{Catalog, ResourceIndex, StopCause, closest};
+use ccm_model::{Catalog, ResourceIndex, closest};
 
 use crate::arguments::{Apply, Output};
 use crate::exit::Code;
 use crate::listeners::{self, EventsFile, Listeners};
-use crate::{manifest, messages, state};
+use crate::{manifest, messages, state, watch};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: &Apply) -> Code {
@@ -49,25 +49,27 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(events_file) => events_file,
         Err(code) => return code,
     };
-    // Noop writes nothing, so it needs neither a place nor a lock.
+    // Noop writes nothing, so it needs no lock and makes no place; it only knows where that would be.
+    let place = state::path(&arguments.state).ok();
     let state = match (!arguments.noop).then(|| state::directory(&arguments.state)).transpose() {
         Ok(state) => state,
         Err(code) => return code,
     };
     let clock = SystemClock::new();
     let (source, cancellation) = CancellationSource::new();
-    let cause = OnceCell::new();
+    let cause = Arc::new(OnceLock::new());
+    let files = SystemFiles::new(cancellation.clone());
     let run = Run {
         catalog: &catalog,
         types: &types.iter().map(|found| *found as _).collect::<Vec<_>>(),
-        host: Host { runner: &runner, files: &SystemFiles, clock: &clock },
+        host: Host { runner: &runner, files: &files, clock: &clock },
         late: &NoLateValues,
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,
         fail_on_error: arguments.fail_on_error,
         diff: arguments.diff,
         directory: &directory,
-        state_directory: state.as_ref().map(Directory::path),
+        state_directory: place.as_deref(),
         describe_unchanged: arguments.output != Output::Text || events_file.is_some(),
         only: only.as_deref(),
     };
@@ -95,16 +97,16 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         let outlets = (output.clone(), screen);
         let listeners = Listeners::new(arguments, name, state.as_ref(), events_file, &clock, outlets);
         let listeners = RefCell::new(listeners);
-        let mut watch = pin!(watch(signals, arguments.timeout, &source, &cause));
+        if let Err(error) = watch::begin(signals, arguments.timeout, source, Arc::clone(&cause)) {
+            return cannot_start(&error);
+        }
         let summary = {
             let mut on_event = |event| listeners.borrow_mut().accept(&event);
             let mut apply = pin!(run.apply(&mut on_event));
             let mut progress = pin!(listeners::show_progress(&listeners));
-            // The end of the run comes first: a signal that arrives with it finds nothing to end.
             tokio::select! {
                 biased;
                 summary = &mut apply => summary,
-                never = &mut watch => match never {},
                 never = &mut progress => match never {},
             }
         };
@@ -114,7 +116,6 @@ pub(crate) fn run(arguments: &Apply) -> Code {
             biased;
             () = output.emptied() => {}
             () = given_up(&cancellation) => {}
-            never = &mut watch => match never {},
         }
         ended.finish(output.result(), &summary, code)
     })
@@ -157,31 +158,6 @@ fn selection(arguments: &Apply, catalog: &Catalog) -> Result<Option<Vec<Resource
         );
     }
     if unknown { Err(Code::Usage) } else { Ok(Some(selected)) }
-}
-
-/// Turns signals and the end of the run's time into a cancellation, as long as the run lasts.
-async fn watch(
-    mut signals: Signals,
-    timeout: Option<Duration>,
-    source: &CancellationSource,
-    cause: &OnceCell<StopCause>,
-) -> Infallible {
-    let mut deadline = pin!(ccm_host::after(timeout));
-    let mut level = Level::Go;
-    loop {
-        let (stop, urgent) = tokio::select! {
-            signal = signals.next() => {
-                let stop = StopCause::Signal { name: signal.name.to_owned(), number: signal.number };
-                // Who types Ctrl-\\ does not want to wait.
-                (stop, signal.name == "SIGQUIT")
-            }
-            after = &mut deadline, if level == Level::Go => (StopCause::Timeout { after }, false),
-        };
-        // The first cause is the one that is told; a second one only makes it more urgent.
-        level = if level == Level::Go && !urgent { Level::Stop } else { Level::Kill };
-        let _ = cause.set(stop);
-        source.raise(level);
-    }
 }
 
 /// Says that ccm itself could not be set up.

@@ -210,11 +210,11 @@ impl Ended {
                 messages::from_error(&error, "the run itself went on to its end", &[]);
                 code = code.unrecorded();
             }
-            if let Err(error) = recorded.removal {
+            for error in recorded.kept {
                 messages::from_error(
                     &error,
                     "the run itself is not affected",
-                    &["remove them by hand".to_owned()],
+                    &["remove it by hand".to_owned()],
                 );
             }
         }

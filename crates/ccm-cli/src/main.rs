@@ -10,6 +10,7 @@ mod manifest;
 mod messages;
 mod show;
 mod state;
+mod watch;
 
 use std::process::ExitCode;
 

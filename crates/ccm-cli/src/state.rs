@@ -1,18 +1,25 @@
 //! The state directory of a run and the lock on it, or words about why there is none.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use ccm_host::absolute;
 use ccm_host::signals::Signals;
-use ccm_host::state::{Directory, Lock, LockError, LockHolder, default_state_directory};
+use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError, default_state_directory};
 
 use crate::arguments::StateArguments;
 use crate::exit::Code;
 use crate::messages;
 
+/// Finds where the state directory is, or is to be, seen from the root.
+pub(crate) fn path(arguments: &StateArguments) -> Result<PathBuf, StateError> {
+    let Some(named) = &arguments.state_dir else { return default_state_directory() };
+    absolute(named).map_err(|source| StateError::Open { path: named.clone(), source })
+}
+
 /// Opens the state directory, and makes it if need be.
 pub(crate) fn directory(arguments: &StateArguments) -> Result<Directory, Code> {
-    let named = arguments.state_dir.clone().map_or_else(default_state_directory, Ok);
-    named.and_then(|path| Directory::open_private(&path)).map_err(|error| {
+    path(arguments).and_then(|path| Directory::open_private(&path)).map_err(|error| {
         messages::from_error(&error, "nothing was run", &[error.hint()]);
         Code::NothingRun
     })

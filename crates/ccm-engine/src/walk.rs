@@ -1,16 +1,16 @@
 //! The walk: every resource in order, each with exactly one outcome.
 
-use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::path::Path;
 use std::rc::Rc;
-use std::task::Poll;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
-    Catalog, Counts, Event, Outcome, OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary,
-    SessionStarted, SkipCause, StopCause, Transaction,
+    Catalog, Counts, Event, ManagedPath, Missing, Outcome, OutputLine, Resource, ResourceIndex,
+    ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction, WantedAt,
 };
 
 use crate::contract::{Context, ResourceType};
@@ -23,7 +23,7 @@ pub struct Stop<'a> {
     /// Says how urgently.
     pub cancellation: &'a Cancellation,
     /// Says why; set before the cancellation is raised.
-    pub cause: &'a OnceCell<StopCause>,
+    pub cause: &'a OnceLock<StopCause>,
 }
 
 /// Everything that a run needs.
@@ -46,7 +46,7 @@ pub struct Run<'a> {
     pub diff: bool,
     /// What relative paths of the manifest start from: the directory it is in.
     pub directory: &'a Path,
-    /// Where to keep what has to outlive the run; none if there is no such place.
+    /// Where to keep what has to outlive the run, in noop where that would be; none if there is no such place.
     pub state_directory: Option<&'a Path>,
     /// Describe the state of unchanged resources as well. It costs about as much as to find them unchanged, so
     /// it is for those who write it down.
@@ -104,12 +104,12 @@ struct Walk<'a> {
     done: Vec<Done>,
     /// In noop, what would have changed, in the order of the walk.
     would_change: Vec<ResourceIndex>,
+    /// In noop, the directories that would have been made or are, by then.
+    would_be_directories: HashSet<&'a Path>,
     counts: Counts,
     stopped: Option<StopCause>,
     /// The first failed resource, if that ends the run for the rest.
     culprit: Option<ResourceIndex>,
-    /// When what waits beside the run last had its chance.
-    yielded: Duration,
 }
 
 impl<'a> Walk<'a> {
@@ -122,43 +122,23 @@ impl<'a> Walk<'a> {
             selected,
             done,
             would_change: Vec::new(),
+            would_be_directories: HashSet::new(),
             counts: Counts::default(),
             stopped: None,
             culprit: None,
-            yielded: run.host.clock.monotonic(),
         }
     }
 
     async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
         let mut ready = self.graph.ready_set();
         while let Some(index) = ready.next() {
-            self.let_others_in().await;
             let transaction = self.turn(index, on_event).await;
+            // What comes after the last turn finds nothing to end.
+            self.notice_stop();
             self.remember(index, &transaction.outcome);
             on_event(Event::ResourceFinished(Box::new(transaction)));
             ready.finish(index);
         }
-        self.notice_stop();
-    }
-
-    /// Gives what waits beside the run its chance now and then: a run of resources that never wait would
-    /// otherwise notice neither a signal nor the end of its time.
-    async fn let_others_in(&mut self) {
-        const OFTEN_ENOUGH: Duration = Duration::from_millis(10);
-        let now = self.run.host.clock.monotonic();
-        if now.saturating_sub(self.yielded) < OFTEN_ENOUGH {
-            return;
-        }
-        self.yielded = now;
-        let mut had = false;
-        std::future::poll_fn(|context| {
-            if std::mem::replace(&mut had, true) {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
     }
 
     /// Remembers why the run is ended from outside, if it is. This outranks a failure: a command that was
@@ -263,7 +243,7 @@ impl<'a> Walk<'a> {
             );
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
-        let before = || self.would_change_before(index);
+        let before = |missing: &Missing| self.would_change_before(index, missing);
         let turn = Turn {
             resource,
             resource_type,
@@ -283,6 +263,7 @@ impl<'a> Walk<'a> {
             directory: run.directory,
             state_directory: run.state_directory,
             diff: run.diff,
+            would_be_directories: &self.would_be_directories,
             on_line: &mut on_line,
             warnings: Vec::new(),
             notes: Vec::new(),
@@ -291,25 +272,38 @@ impl<'a> Walk<'a> {
         (outcome, handled, triggers)
     }
 
+    fn managed_path(&self, index: ResourceIndex) -> Option<ManagedPath<'a>> {
+        let resource = self.run.catalog.resource(index);
+        self.run.resource_type(resource)?.managed_path(resource)
+    }
+
     /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
     /// depends on that would change, else the last one that would have changed before it.
-    fn would_change_before(&self, index: ResourceIndex) -> Option<WouldChange> {
-        let last = *self.would_change.last()?;
+    fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
+        // What manages a path changes nothing elsewhere; of the others nobody knows.
+        let could_bring = |earlier: &&ResourceIndex| {
+            let managed = self.managed_path(**earlier);
+            managed.is_none_or(|managed| missing.is_at(Path::new(managed.path)))
+        };
+        let mut candidates = self.would_change.iter().rev().filter(could_bring);
+        let last = *candidates.clone().next()?;
         let required = self.graph.with_requirements(&[index]);
-        let nearest = self.would_change.iter().rev().find(|earlier| required[earlier.get()]).copied();
+        let nearest = candidates.find(|earlier| required[earlier.get()]).copied();
         let resource = self.run.catalog.resource(nearest.unwrap_or(last)).id.clone();
         Some(WouldChange { resource, is_required: nearest.is_some() })
     }
 
     fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
         self.counts.add(outcome);
-        let done = &mut self.done[index.get()];
-        done.changed = outcome.is_change();
-        if done.changed && self.run.noop {
+        self.done[index.get()].changed = outcome.is_change();
+        if outcome.is_change() && self.run.noop {
             self.would_change.push(index);
+            if let Some(ManagedPath { path, wanted: WantedAt::Directory }) = self.managed_path(index) {
+                self.would_be_directories.insert(Path::new(path));
+            }
         }
         if let Outcome::Failed(_) = outcome {
-            done.culprits = Some(Rc::from([index]));
+            self.done[index.get()].culprits = Some(Rc::from([index]));
             if self.run.fail_on_error || self.run.catalog.fail_on_error {
                 self.culprit.get_or_insert(index);
             }

@@ -39,7 +39,8 @@ pub trait Files {
     /// Reads the state of a path.
     fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError>;
 
-    /// Reads a file that is to be copied. Its path may be any, and links are followed.
+    /// Reads a file that is to be copied. Its path may be any; links on the way and at its end are followed by the
+    /// rule for those among parents.
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError>;
 
     /// Puts a file in the place of what is there, a link included: in one step, and safe on the disk before.
@@ -59,9 +60,16 @@ pub trait Files {
     /// and nothing that is or holds a mount point.
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError>;
 
+    /// Finds what would keep [`Files::write`] or [`Files::remove`] from a path because something is mounted: there,
+    /// or with `below` anywhere below it.
+    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError>;
+
     /// Copies a file to `backups` below that directory, for nobody but the user ccm runs as, and returns
     /// where it is.
     fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError>;
+
+    /// Tells whether ccm may give a file that it makes to that owner and group; none is who ccm runs as.
+    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool;
 
     /// Finds the number of a user, by name or in digits.
     fn user(&self, name: &str) -> Result<Option<u32>, FileError>;
@@ -102,8 +110,9 @@ pub enum Hash {
 pub struct PathState {
     /// The path itself is a symbolic link.
     pub link: bool,
-    /// What is there, behind the link if it is one. None if nothing is, or if the link is a stranger's, which
-    /// is not followed.
+    /// The link is not followed, because it belongs to this stranger.
+    pub stranger: Option<u32>,
+    /// What is there, behind the link if it is one and is followed.
     pub target: Option<FileState>,
     /// The directory it would be in does not exist.
     pub parent_missing: bool,
@@ -133,10 +142,10 @@ pub struct FileState {
 pub enum FileKind {
     /// A regular file.
     File,
-    /// A directory; it is `empty`, or holds something.
+    /// A directory; it may be `empty`, or hold something.
     Directory {
-        /// Nothing is in it.
-        empty: bool,
+        /// Nothing is in it; none if that may not be read.
+        empty: Option<bool>,
     },
     /// A device, a pipe or a socket, in these words.
     Special(&'static str),
@@ -178,7 +187,7 @@ pub struct NewFile<'a> {
 pub enum NewContent<'a> {
     /// These bytes.
     Bytes(&'a [u8]),
-    /// What is in that file. Its path may be any, and links are followed.
+    /// What is in that file, found as [`Files::read`] does.
     CopyOf(&'a Path),
 }
 

@@ -117,3 +117,19 @@ fn a_file_grows_and_a_pipe_without_a_reader_holds_nobody_up() {
     assert!(full.write_all(b"x").is_err());
     AppendFile::open(Path::new("/dev/null")).expect("a device").sync().expect("nothing to sync");
 }
+
+#[test]
+fn what_keeps_a_file_from_being_removed_is_told() {
+    let scratch = Scratch::new();
+    let directory = state(&scratch);
+    let run = directory.make("run").expect("a directory");
+    run.create("events").expect("a file");
+    let events = run.path().join("events");
+    let immutable = |flag| std::process::Command::new("chattr").arg(flag).arg(&events).output();
+    if !immutable("+i").is_ok_and(|output| output.status.success()) {
+        return;
+    }
+    let error = directory.remove("run").expect_err("a refusal");
+    immutable("-i").expect("chattr");
+    assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied, "{error}");
+}

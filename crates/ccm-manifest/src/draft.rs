@@ -67,7 +67,11 @@ pub(crate) fn draft(
 
     let unless_refused = |node: &Node| !refused.covers(node.span);
     let alias = report(alias_node.filter(unless_refused).map(|node| alias(&node)), diagnostics);
-    let ensure = ensure.filter(unless_refused).map(|node| one_of(&node, spec.ensures()));
+    let ensure = ensure.filter(unless_refused).map(|node| {
+        let advice = || node.as_text().and_then(|text| spec.ensure_advice(text));
+        one_of(&node, spec.ensures())
+            .map_err(|mistake| advice().into_iter().fold(mistake, Diagnostic::with_hint))
+    });
     let ensure = report(ensure, diagnostics);
     let mut read = |node: Option<Node>| {
         let mut found =

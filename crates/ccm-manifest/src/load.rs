@@ -67,7 +67,8 @@ pub(crate) fn load_tree(source: SourceId, text: &str, root: Option<Node>, types:
     }
     let is_faultless = !diagnostics.iter().any(is_error);
     if is_faultless {
-        paths::require_directories(&mut catalog, types);
+        paths::find_below_nothing(&catalog, types, &mut diagnostics);
+        paths::require_directories(&mut catalog, types, &mut diagnostics);
     }
     Loaded { catalog: is_faultless.then_some(catalog), diagnostics: in_order(diagnostics) }
 }

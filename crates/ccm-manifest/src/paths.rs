@@ -3,14 +3,18 @@
 use std::collections::HashMap;
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, Dependency, ManagedPath, Resource, ResourceIndex};
+use ccm_model::{Catalog, Dependency, Diagnostic, ManagedPath, Resource, ResourceIndex, WantedAt};
 
 use crate::types::Types;
 
 /// Lets each resource that manages a path require the nearest directory above it that another one manages.
 ///
-/// An edge that would close a cycle is left out: what the user wrote decides.
-pub(crate) fn require_directories(catalog: &mut Catalog, types: &Types<'_>) {
+/// An edge that would close a cycle is left out, with a warning: what the user wrote decides.
+pub(crate) fn require_directories(
+    catalog: &mut Catalog,
+    types: &Types<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let wanted = wanted(catalog, types);
     if wanted.is_empty() {
         return;
@@ -32,30 +36,78 @@ pub(crate) fn require_directories(catalog: &mut Catalog, types: &Types<'_>) {
         require(catalog, from, to);
     }
     for (from, to) in backward {
-        if !depends(catalog, to, from) {
+        if depends(catalog, to, from) {
+            diagnostics.push(contradiction(catalog, to, from));
+        } else {
             require(catalog, from, to);
         }
     }
 }
 
+/// Says that a directory comes after something that is in it.
+fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIndex) -> Diagnostic {
+    let (directory, inner) = (catalog.resource(directory), catalog.resource(inside));
+    let edges = || directory.require.iter().chain(&directory.subscribe);
+    let (verb, span) = match edges().find(|edge| edge.on == inside) {
+        Some(edge) => ("requires", edge.span),
+        None => ("depends on", directory.span),
+    };
+    let message = format!("`{}` {verb} `{}`, which is in it", directory.id, inner.id);
+    Diagnostic::warning(span, message)
+        .with_label(inner.span, "it would come after the directory otherwise")
+        .with_hint("what is below a managed directory comes after it without being told to")
+}
+
+/// Names what is wanted below a path at which nothing is to be.
+pub(crate) fn find_below_nothing(catalog: &Catalog, types: &Types<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let absent = wanted_as(catalog, types, WantedAt::Nothing);
+    if absent.is_empty() {
+        return;
+    }
+    for index in catalog.indices() {
+        let resource = catalog.resource(index);
+        let Some(managed) = managed_path(resource, types) else { continue };
+        let Some(above) = nearest(&absent, managed.path).filter(|_| managed.wanted != WantedAt::Nothing)
+        else {
+            continue;
+        };
+        let above = catalog.resource(above);
+        let message = format!("`{}` is below `{}`, which is to be absent", resource.id, above.id);
+        let warning =
+            Diagnostic::warning(resource.span, message).with_label(above.span, "nothing can be below it");
+        diagnostics.push(warning.with_hint("the two undo each other in every run"));
+    }
+}
+
 /// Each resource with the nearest directory above its path, unless it names that already.
 fn wanted(catalog: &Catalog, types: &Types<'_>) -> Vec<(ResourceIndex, ResourceIndex)> {
-    let managed = |index: &ResourceIndex| managed_path(catalog.resource(*index), types);
-    let directories: HashMap<&str, ResourceIndex> = catalog
-        .indices()
-        .filter_map(|index| managed(&index).filter(|managed| managed.is_directory).map(|m| (m.path, index)))
-        .collect();
-    let nearest = |path: &str| {
-        let ends = path.rmatch_indices('/').map(|(at, _)| at);
-        ends.filter(|at| *at > 0).find_map(|at| directories.get(&path[..at]).copied())
-    };
+    let directories = wanted_as(catalog, types, WantedAt::Directory);
     let edge = |from: ResourceIndex| {
-        let to = nearest(managed(&from)?.path)?;
         let resource = catalog.resource(from);
+        let to = nearest(&directories, managed_path(resource, types)?.path)?;
         let is_written = resource.require.iter().chain(&resource.subscribe).any(|edge| edge.on == to);
         (!is_written).then_some((from, to))
     };
     if directories.is_empty() { Vec::new() } else { catalog.indices().filter_map(edge).collect() }
+}
+
+/// The paths at which that is to be.
+fn wanted_as<'c>(
+    catalog: &'c Catalog,
+    types: &Types<'_>,
+    wanted: WantedAt,
+) -> HashMap<&'c str, ResourceIndex> {
+    let managed = |index: ResourceIndex| {
+        let managed = managed_path(catalog.resource(index), types)?;
+        (managed.wanted == wanted).then_some((managed.path, index))
+    };
+    catalog.indices().filter_map(managed).collect()
+}
+
+/// The nearest of them above a path.
+fn nearest(paths: &HashMap<&str, ResourceIndex>, path: &str) -> Option<ResourceIndex> {
+    let ends = path.rmatch_indices('/').map(|(at, _)| at);
+    ends.filter(|at| *at > 0).find_map(|at| paths.get(&path[..at]).copied())
 }
 
 fn managed_path<'r>(resource: &'r Resource, types: &Types<'_>) -> Option<ManagedPath<'r>> {

@@ -15,8 +15,19 @@ pub struct Checked<'a> {
 pub struct ManagedPath<'a> {
     /// Absolute and canonical.
     pub path: &'a str,
-    /// It is to be a directory, which what is below it needs.
-    pub is_directory: bool,
+    /// What is to be there.
+    pub wanted: WantedAt,
+}
+
+/// What is to be at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedAt {
+    /// A directory, which what is below it needs.
+    Directory,
+    /// Nothing, and so nothing below it.
+    Nothing,
+    /// Something else.
+    Other,
 }
 
 /// Describes a resource type to the loader, which knows nothing else of it.
@@ -39,6 +50,12 @@ pub trait TypeSpec {
 
     /// The values that `ensure` may have, the default first.
     fn ensures(&self) -> &'static [&'static str];
+
+    /// Advises whoever wrote that for `ensure`, which it can't be.
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        let _ = written;
+        None
+    }
 
     /// The names that `provider` may have, the best first.
     fn providers(&self) -> &'static [&'static str];

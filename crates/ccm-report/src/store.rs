@@ -34,10 +34,10 @@ pub enum StoreError {
         /// Why not.
         source: io::Error,
     },
-    /// There are more old runs than wanted.
-    #[error("old runs in {path:?} could not be removed")]
+    /// An old run is kept although there are more than wanted.
+    #[error("the record of an old run, {path:?}, could not be removed")]
     Remove {
-        /// Where they are.
+        /// Its directory, or that of all runs.
         path: PathBuf,
         /// Why not.
         source: io::Error,
@@ -107,8 +107,8 @@ impl StoredSummary {
 pub struct Recorded {
     /// Whether all of it is on disk.
     pub record: Result<(), StoreError>,
-    /// Whether old runs were removed as far as they had to be.
-    pub removal: Result<(), StoreError>,
+    /// What old runs could not be removed.
+    pub kept: Vec<StoreError>,
 }
 
 /// Records a run. Nothing that goes wrong stops the run; it is told at the end.
@@ -138,7 +138,8 @@ impl RunStore {
             }
             Err(error) => (None, Err(error)),
         };
-        Self { path, runs, open, keep }
+        // The run that records itself is not removed by itself.
+        Self { path, runs, open, keep: keep.max(1) }
     }
 
     fn open(runs: &Directory, run_id: &str) -> io::Result<Open> {
@@ -173,11 +174,10 @@ impl RunStore {
     pub fn finish(self, summary: &StoredSummary) -> Recorded {
         let Self { path, runs, open, keep } = self;
         let record = open.and_then(|open| close(open, summary));
-        let removal = runs.map_or(Ok(()), |runs| retain(&runs, keep));
-        Recorded {
-            record: record.map_err(|source| StoreError::Record { path: path.clone(), source }),
-            removal: removal.map_err(|source| StoreError::Remove { path, source }),
-        }
+        // Without its name on the disk, what is in a directory is lost with the power.
+        let record = record.and_then(|()| runs.as_ref().map_or(Ok(()), Directory::sync));
+        let kept = runs.map_or_else(Vec::new, |runs| retain(&runs, keep));
+        Recorded { record: record.map_err(|source| StoreError::Record { path, source }), kept }
     }
 }
 
@@ -192,11 +192,19 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
     lines.and(written)
 }
 
-/// Removes the oldest runs. What is not the directory of a run is left alone.
-fn retain(runs: &Directory, keep: usize) -> io::Result<()> {
-    let names: BTreeSet<String> = runs.directories()?.into_iter().filter(|name| is_run_id(name)).collect();
+/// Removes the oldest runs, and tells which of them stay. What is not the directory of a run is left alone.
+fn retain(runs: &Directory, keep: usize) -> Vec<StoreError> {
+    let names = match runs.directories() {
+        Ok(names) => names,
+        Err(source) => return vec![StoreError::Remove { path: runs.path().to_owned(), source }],
+    };
+    let names: BTreeSet<String> = names.into_iter().filter(|name| is_run_id(name)).collect();
     let too_many = names.len().saturating_sub(keep);
-    names.iter().take(too_many).try_for_each(|name| runs.remove(name))
+    let failed = |name: &String| {
+        let removed = runs.remove(name);
+        removed.err().map(|source| StoreError::Remove { path: runs.path().join(name), source })
+    };
+    names.iter().take(too_many).filter_map(failed).collect()
 }
 
 /// Tells whether a name is one that ccm gives to a run.

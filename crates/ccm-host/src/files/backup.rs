@@ -1,37 +1,65 @@
 //! Keeping old content before it is replaced or removed.
 
 use std::fs::DirBuilder;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FileType, SeekFrom, seek};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, open};
+use rustix::io::Errno;
 
+use super::content::{Readable, sha256};
 use super::look::open_regular;
 use super::walk::Place;
-use super::write::{Filling, put};
-use super::{Attributes, FileError, Step, content};
+use super::write::{keep, sync};
+use super::{FileError, Step};
+use crate::command::Cancellation;
 
 /// How much of a path the name of its backup shows.
 const SLUG: usize = 120;
 
 /// Copies a file into `backups` below a directory. One that is not there is not copied.
-pub(super) fn back_up(path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
+pub(super) fn back_up(
+    path: &Path,
+    state: &Path,
+    at: SystemTime,
+    cancellation: &Cancellation,
+) -> Result<PathBuf, FileError> {
     let directory = state.join("backups");
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
-    made.map_err(|error| FileError::step(&directory, Step::Create, error))?;
+    make(&directory, state)?;
     let place = Place::find(path)?;
     let entry = place.entry.as_ref().filter(|entry| entry.kind() == FileType::RegularFile);
     let entry = entry.ok_or_else(|| FileError::Changed(path.to_owned()))?;
-    let unread = |error: std::io::Error| FileError::step(path, Step::Read, error);
-    let file = open_regular(&place, entry)?;
-    let descriptor = file.try_clone().map_err(unread)?;
-    let sha256 = content::read(descriptor, None, 0, |_| Ok(())).map_err(unread)?.sha256;
-    seek(&file, SeekFrom::Start(0)).map_err(|error| unread(error.into()))?;
+    let content = Readable { file: open_regular(&place, entry)?, path, expected: None };
     let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let kept = directory.join(format!("{}.{}.{seconds}", slug(path), &sha256[..12]));
-    put(&kept, Filling::File(file, path), Attributes { mode: Some(0o600), ..Attributes::default() })?;
-    Ok(kept)
+    // What a killed run left is found again, because only what is complete is named after content and time.
+    let name = format!("{}.{}", slug(path), &sha256(path.as_os_str().as_bytes())[..8]);
+    let complete = |sha256: &str| format!("{name}.{}.{seconds}", &sha256[..12]).into();
+    let kept = keep(&Place::find(&directory.join(&name))?, content, complete, cancellation)?;
+    Ok(directory.join(kept))
+}
+
+/// Makes the directory for backups, safe on the disk, if it is not there.
+fn make(directory: &Path, state: &Path) -> Result<(), FileError> {
+    let failed = |error: std::io::Error| FileError::step(directory, Step::Create, error);
+    let attempt = || mkdirat(CWD, directory, Mode::RWXU);
+    let made = match attempt() {
+        Err(Errno::NOENT) => {
+            DirBuilder::new().recursive(true).mode(0o700).create(state).map_err(failed)?;
+            attempt()
+        }
+        result => result,
+    };
+    match made {
+        Ok(()) => {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let state_directory = open(state, flags, Mode::empty());
+            sync(&state_directory.map_err(FileError::at(state, Step::Look))?, state)
+        }
+        Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(failed(error.into())),
+    }
 }
 
 /// The end of a path as part of a file's name.

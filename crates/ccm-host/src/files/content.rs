@@ -4,10 +4,12 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::ReadContent;
+use super::{FileError, ReadContent, Step};
+use crate::command::{Cancellation, Level};
 
 const PIECE: usize = 128 * 1024;
 
@@ -16,26 +18,36 @@ thread_local! {
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Reads to the end, which is known without another look where what was read is `expected` bytes long. Each
-/// piece goes through `each` as well.
+/// A file that is open for reading.
+pub(super) struct Readable<'a> {
+    pub file: OwnedFd,
+    /// Where it is, for messages.
+    pub path: &'a Path,
+    /// Its length, if the end need not be looked for behind it.
+    pub expected: Option<u64>,
+}
+
+/// Reads to the end, unless the run ends first. Each piece goes through `each` as well.
 pub(super) fn read(
-    from: OwnedFd,
-    expected: Option<u64>,
+    from: Readable<'_>,
+    cancellation: &Cancellation,
     keep_up_to: u64,
-    mut each: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<ReadContent> {
-    let mut from = File::from(from);
+    mut each: impl FnMut(&[u8]) -> Result<(), FileError>,
+) -> Result<ReadContent, FileError> {
+    let Readable { file, path, expected } = from;
+    let mut from = File::from(file);
     let mut hash = Sha256::new();
     let mut size = 0;
     let mut content = Some(Vec::new());
     let mut piece = BUFFER.take();
     piece.resize(PIECE, 0);
     loop {
+        go_on(cancellation)?;
         let length = match from.read(&mut piece) {
             Ok(0) => break,
             Ok(length) => length,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
+            Err(error) => return Err(FileError::step(path, Step::Read, error)),
         };
         let piece = &piece[..length];
         hash.update(piece);
@@ -52,6 +64,14 @@ pub(super) fn read(
     }
     BUFFER.set(piece);
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })
+}
+
+/// Goes on unless the run is to end: what takes its time asks at each piece of it.
+pub(super) fn go_on(cancellation: &Cancellation) -> Result<(), FileError> {
+    match cancellation.level() {
+        Level::Go => Ok(()),
+        Level::Stop | Level::Kill => Err(FileError::Ended { changed: false }),
+    }
 }
 
 /// The sha256 of some bytes, in hexadecimal digits.

@@ -50,6 +50,12 @@ pub enum FileError {
     /// It changed between two looks at it.
     #[error("\"{}\" was changed by somebody else in the meantime", .0.display())]
     Changed(PathBuf),
+    /// The run was ended while it was at it.
+    #[error("it was stopped, because the run was")]
+    Ended {
+        /// Whether something was changed before.
+        changed: bool,
+    },
     /// The system refused a step.
     #[error("{step}", step = .step.of(path))]
     Step {
@@ -76,8 +82,10 @@ pub enum Step {
     Create,
     /// Removing what a run that was killed left beside it.
     Leftover,
-    /// Giving it its owner and group.
-    Owner,
+    /// Giving it to that owner and group.
+    Owner(String),
+    /// Giving the new file to the owner and group of the old one.
+    KeepOwner(String),
     /// Giving it an extended attribute of the old file.
     Extended(String),
     /// Giving it its mode.
@@ -102,7 +110,12 @@ impl Step {
             Self::Read => format!("\"{path}\" can't be read"),
             Self::Create => format!("\"{path}\" could not be made"),
             Self::Leftover => format!("\"{path}\", left by an earlier run, could not be removed"),
-            Self::Owner => format!("\"{path}\" could not be given its owner and group"),
+            Self::Owner(owners) => format!("\"{path}\" could not be given to {owners}"),
+            Self::KeepOwner(owners) => {
+                format!(
+                    "\"{path}\" belongs to {owners}, and a new file in its place could not be given to them"
+                )
+            }
             Self::Extended(name) => format!("\"{path}\" could not be given its attribute `{name}`"),
             Self::Mode => format!("\"{path}\" could not be given its mode"),
             Self::Content => format!("\"{path}\" could not be written"),
@@ -125,9 +138,21 @@ impl FileError {
         move |source| Self::step(path, step, source)
     }
 
+    /// What to do about it, if that is plain.
+    pub fn advice(&self) -> Option<&'static str> {
+        let Self::Step { source, .. } = self else { return None };
+        let error = Errno::from_io_error(source)?;
+        match (error, rustix::process::geteuid().is_root()) {
+            (Errno::PERM, true) => Some("is it immutable? `lsattr` shows that"),
+            (Errno::PERM | Errno::ACCESS, false) => Some("run ccm as a user who may do this"),
+            (Errno::NOSPC | Errno::DQUOT, _) => Some("make room on its filesystem"),
+            _ => None,
+        }
+    }
+
     /// Says that something was changed before it.
     pub(crate) fn after_change(mut self) -> Self {
-        if let Self::Step { changed, .. } = &mut self {
+        if let Self::Step { changed, .. } | Self::Ended { changed } = &mut self {
             *changed = true;
         }
         self
@@ -135,6 +160,6 @@ impl FileError {
 
     /// Tells whether something was changed before it.
     pub fn changed(&self) -> bool {
-        matches!(self, Self::Step { changed: true, .. })
+        matches!(self, Self::Step { changed: true, .. } | Self::Ended { changed: true })
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
 
-use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr, getxattr, setxattr};
 use rustix::io::Errno;
 
 /// Lost with every change of owner or content, so it is set last.
@@ -68,6 +68,20 @@ impl Extended {
     pub(super) fn give_capability(&self, file: impl AsFd) -> Result<(), Refused> {
         self.capability.iter().try_for_each(|(name, value)| set(&file, name, value))
     }
+}
+
+/// Reads what capabilities the file at a path has, if it has any.
+pub(super) fn capability(path: &str) -> Result<Option<Vec<u8>>, Refused> {
+    match grown(|buffer| getxattr(path, CAPABILITY, buffer)) {
+        Ok(value) => Ok(Some(value)),
+        Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(None),
+        Err(error) => Err((CAPABILITY.to_owned(), error)),
+    }
+}
+
+/// Gives the file at a path these capabilities.
+pub(super) fn give_capability(path: &str, value: &[u8]) -> Result<(), Refused> {
+    setxattr(path, CAPABILITY, value, XattrFlags::empty()).map_err(|error| (CAPABILITY.to_owned(), error))
 }
 
 fn set(file: impl AsFd, name: &CStr, value: &[u8]) -> Result<(), Refused> {

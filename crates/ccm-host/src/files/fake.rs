@@ -21,6 +21,10 @@ pub struct FakeFiles {
     pub files: BTreeSet<PathBuf>,
     /// What is a directory.
     pub directories: BTreeSet<PathBuf>,
+    /// The number of the user and group that ccm runs as, if that is not root.
+    pub runs_as: Option<u32>,
+    /// On what something is mounted.
+    pub mounts: BTreeSet<PathBuf>,
     /// What is more than its path. Writing, making and removing works on these.
     pub entries: RefCell<BTreeMap<PathBuf, FakeFile>>,
     /// Users and groups beside root and those in digits.
@@ -109,12 +113,12 @@ impl Files for FakeFiles {
         let size = content.as_ref().map_or(0, Vec::len) as u64;
         let kind = match content {
             Some(_) => FileKind::File,
-            None => FileKind::Directory { empty: self.below(path).is_empty() },
+            None => FileKind::Directory { empty: Some(self.below(path).is_empty()) },
         };
         let sha256 = content.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
         let content = content.filter(|_| size <= look.keep_up_to);
         let target = Some(FileState { kind, mode, uid, gid, size, sha256, content });
-        Ok(PathState { link, target, parent_missing: false })
+        Ok(PathState { link, target, ..PathState::default() })
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
@@ -172,12 +176,21 @@ impl Files for FakeFiles {
         Ok(())
     }
 
+    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+        let mut mounts = self.mounts.iter();
+        Ok(mounts.find(|mount| *mount == path || (below && mount.starts_with(path))).cloned())
+    }
+
     fn back_up(&self, path: &Path, state: &Path, _: SystemTime) -> Result<PathBuf, FileError> {
         let kept = state.join("backups").join(path.file_name().unwrap_or_default());
         if let Some(entry) = self.entry(path) {
             self.entries.borrow_mut().insert(kept.clone(), entry);
         }
         Ok(kept)
+    }
+
+    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+        self.runs_as.is_none_or(|own| [uid, gid].into_iter().flatten().all(|number| number == own))
     }
 
     fn user(&self, name: &str) -> Result<Option<u32>, FileError> {

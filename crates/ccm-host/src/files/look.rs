@@ -3,10 +3,13 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Dir, FileType, Mode, OFlags, fstat, open, openat};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::io::Errno;
 
+use super::content::{self, Readable};
 use super::walk::{Entry, Place};
-use super::{FileError, FileKind, FileState, Hash, Look, PathState, ReadContent, Step, content};
+use super::{FileError, FileKind, FileState, Hash, Look, PathState, ReadContent, Step};
+use crate::command::Cancellation;
 
 /// Opening to read: never a link, and without waiting for the other end of a pipe.
 const READ: OFlags = OFlags::RDONLY
@@ -16,7 +19,7 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// Reads the state of a path.
-pub(super) fn look(path: &Path, look: Look) -> Result<PathState, FileError> {
+pub(super) fn look(path: &Path, look: Look, cancellation: &Cancellation) -> Result<PathState, FileError> {
     let mut place = match Place::find(path) {
         Ok(place) => place,
         Err(FileError::ParentMissing(_)) => {
@@ -26,16 +29,26 @@ pub(super) fn look(path: &Path, look: Look) -> Result<PathState, FileError> {
     };
     let link = place.entry.as_ref().is_some_and(Entry::is_link);
     if link {
-        match Place::find_behind_link(path)? {
-            Some(behind) => place = behind,
-            None => return Ok(PathState { link, ..PathState::default() }),
+        match Place::find_behind_link(path) {
+            Ok(Some(behind)) => place = behind,
+            Ok(None) => return Ok(PathState { link, ..PathState::default() }),
+            Err(FileError::StrangersLink { owner, .. }) => {
+                return Ok(PathState { link, stranger: Some(owner), ..PathState::default() });
+            }
+            Err(error) => return Err(error),
         }
     }
-    let target = place.entry.as_ref().map(|entry| state(&place, entry, look)).transpose()?;
-    Ok(PathState { link, target, parent_missing: false })
+    let target = place.entry.as_ref().map(|entry| state(&place, entry, look, cancellation)).transpose()?;
+    Ok(PathState { link, target, ..PathState::default() })
 }
 
-fn state(place: &Place, entry: &Entry, look: Look) -> Result<FileState, FileError> {
+fn state(
+    place: &Place,
+    entry: &Entry,
+    look: Look,
+    cancellation: &Cancellation,
+) -> Result<FileState, FileError> {
+    let read = || read_regular(place, entry, look.keep_up_to, cancellation);
     let mut state = FileState {
         kind: FileKind::File,
         mode: entry.mode(),
@@ -52,11 +65,11 @@ fn state(place: &Place, entry: &Entry, look: Look) -> Result<FileState, FileErro
             Hash::Never => {}
             Hash::UpTo(limit) if state.size > limit => {}
             Hash::UpTo(_) => {
-                if let Ok(read) = read_regular(place, entry, look.keep_up_to) {
+                if let Ok(read) = read() {
                     remember(&mut state, read);
                 }
             }
-            Hash::Always => remember(&mut state, read_regular(place, entry, look.keep_up_to)?),
+            Hash::Always => remember(&mut state, read()?),
         },
     }
     Ok(state)
@@ -69,11 +82,15 @@ fn remember(state: &mut FileState, read: ReadContent) {
     state.content = read.content;
 }
 
-fn read_regular(place: &Place, entry: &Entry, keep_up_to: u64) -> Result<ReadContent, FileError> {
-    let descriptor = open_regular(place, entry)?;
-    let expected = u64::try_from(entry.stat.st_size).unwrap_or_default();
-    content::read(descriptor, Some(expected), keep_up_to, |_| Ok(()))
-        .map_err(|error| FileError::step(&place.path, Step::Read, error))
+fn read_regular(
+    place: &Place,
+    entry: &Entry,
+    keep_up_to: u64,
+    cancellation: &Cancellation,
+) -> Result<ReadContent, FileError> {
+    let file = open_regular(place, entry)?;
+    let expected = u64::try_from(entry.stat.st_size).ok();
+    content::read(Readable { file, path: &place.path, expected }, cancellation, keep_up_to, |_| Ok(()))
 }
 
 /// Opens a regular file that was found there, and none that took its place.
@@ -87,24 +104,38 @@ pub(super) fn open_regular(place: &Place, entry: &Entry) -> Result<OwnedFd, File
     Ok(descriptor)
 }
 
-/// Opens a regular file that is to be copied, links followed.
+/// Opens a regular file that is to be copied. Links are followed by the rule for those among parents: who leads
+/// root to a file that only root may read would get to see it.
 pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
-    let descriptor = open(path, READ.difference(OFlags::NOFOLLOW), Mode::empty());
-    let descriptor = descriptor.map_err(FileError::at(path, Step::Read))?;
-    let stat = fstat(&descriptor).map_err(FileError::at(path, Step::Read))?;
-    match (Entry { stat }).what() {
-        None => Ok(descriptor),
+    let refused = |error: Errno| FileError::step(path, Step::Read, error);
+    if let Ok(file) = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        let stat = fstat(&file).map_err(refused)?;
+        return only_regular(path, Entry { stat }).map(|()| file);
+    }
+    let place = match Place::find_source(path) {
+        Err(FileError::ParentMissing(_)) => return Err(refused(Errno::NOENT)),
+        Err(FileError::NotADirectory { .. }) => return Err(refused(Errno::NOTDIR)),
+        place => place?,
+    };
+    let Some(entry) = &place.entry else { return Err(refused(Errno::NOENT)) };
+    only_regular(path, *entry)?;
+    open_regular(&place, entry)
+}
+
+fn only_regular(path: &Path, entry: Entry) -> Result<(), FileError> {
+    match entry.what() {
+        None => Ok(()),
         Some(what) => Err(FileError::InTheWay { path: path.to_owned(), what }),
     }
 }
 
-/// Tells whether a directory is empty; one that can't be read is taken for one that is not.
-fn is_empty(directory: impl AsFd) -> bool {
+/// Tells whether a directory is empty, if it can be read.
+fn is_empty(directory: impl AsFd) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(readable) = openat(directory, ".", flags, Mode::empty()) else { return false };
-    let Ok(entries) = Dir::new(readable) else { return false };
+    let readable = openat(directory, ".", flags, Mode::empty()).ok()?;
+    let entries = Dir::new(readable).ok()?;
     let mut names = entries.filter(|entry| {
         entry.as_ref().is_ok_and(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
     });
-    names.next().is_none()
+    Some(names.next().is_none())
 }

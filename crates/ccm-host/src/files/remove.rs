@@ -10,15 +10,17 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
+use super::content::go_on;
 use super::walk::{Place, is_mount_point};
-use super::write::sync;
+use super::write::{sync, tidy};
 use super::{FileError, Step};
+use crate::command::Cancellation;
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Removes what is at a path; a directory that is not empty only with `force`.
-pub(super) fn remove(path: &Path, force: bool) -> Result<(), FileError> {
+pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> Result<(), FileError> {
     let place = Place::find(path)?;
     if place.name.is_empty() {
         return Err(FileError::Root);
@@ -30,17 +32,32 @@ pub(super) fn remove(path: &Path, force: bool) -> Result<(), FileError> {
     let directory = place.open_parent()?;
     if is_directory && force {
         let top = openat(&place.parent, &place.name, DIRECTORY, Mode::empty()).map_err(refused)?;
-        if let Some(mount) = mounted_below(&top) {
-            return Err(FileError::MountPoint(mount));
-        }
-        empty(top, path)?;
+        refuse_mounts_below(&top)?;
+        empty(top, path, cancellation)?;
     }
     let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
     unlinkat(&place.parent, &place.name, flags).map_err(|error| {
         let error = refused(error);
         if is_directory && force { error.after_change() } else { error }
     })?;
+    tidy(&place);
     sync(&directory, &place.parent_path()).map_err(FileError::after_change)
+}
+
+/// Refuses what something is mounted on, and a directory something is mounted `below` if that matters.
+pub(super) fn refuse_mounts(path: &Path, below: bool) -> Result<(), FileError> {
+    let place = Place::find(path)?;
+    place.refuse_mount_point()?;
+    match &place.entry {
+        Some(entry) if below && entry.kind() == FileType::Directory => {
+            refuse_mounts_below(&place.hold(entry)?)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refuse_mounts_below(directory: &OwnedFd) -> Result<(), FileError> {
+    mounted_below(directory).map_or(Ok(()), |mount| Err(FileError::MountPoint(mount)))
 }
 
 /// Finds something that is mounted below a directory, so that nothing is removed if not all can be. Where the
@@ -78,13 +95,13 @@ struct Level {
 }
 
 /// Removes everything in a directory. Only one directory is open at a time, however deep the tree.
-fn empty(top: OwnedFd, path: &Path) -> Result<(), FileError> {
+fn empty(top: OwnedFd, path: &Path, cancellation: &Cancellation) -> Result<(), FileError> {
     let mut at = top;
     let mut path = path.to_owned();
     let mut levels: Vec<Level> = Vec::new();
     loop {
         let refused = |path: &Path, error: Errno| FileError::step(path, Step::Remove, error).after_change();
-        if let Some(name) = empty_of_files(&at).map_err(|error| refused(&path, error))? {
+        if let Some(name) = empty_of_files(&at, &path, cancellation)? {
             let parent = fstat(&at).map_err(|error| refused(&path, error))?;
             path.push(OsStr::from_bytes(name.to_bytes()));
             let below =
@@ -112,16 +129,23 @@ fn empty(top: OwnedFd, path: &Path) -> Result<(), FileError> {
 }
 
 /// Removes what is no directory, up to the first directory, which it returns.
-fn empty_of_files(directory: &OwnedFd) -> Result<Option<CString>, Errno> {
-    for entry in Dir::read_from(directory)? {
-        let entry = entry?;
+fn empty_of_files(
+    directory: &OwnedFd,
+    path: &Path,
+    cancellation: &Cancellation,
+) -> Result<Option<CString>, FileError> {
+    let refused = |error: Errno| FileError::step(path, Step::Remove, error).after_change();
+    for entry in Dir::read_from(directory).map_err(refused)? {
+        go_on(cancellation).map_err(FileError::after_change)?;
+        let entry = entry.map_err(refused)?;
         let name = entry.file_name();
         if matches!(name.to_bytes(), b"." | b"..") {
             continue;
         }
         let kind = match entry.file_type() {
             FileType::Unknown => {
-                FileType::from_raw_mode(statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
+                let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(refused)?;
+                FileType::from_raw_mode(stat.st_mode)
             }
             known => known,
         };
@@ -130,7 +154,7 @@ fn empty_of_files(directory: &OwnedFd) -> Result<Option<CString>, Errno> {
         }
         match unlinkat(directory, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(refused(error)),
         }
     }
     Ok(None)

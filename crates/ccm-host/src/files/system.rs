@@ -4,14 +4,27 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rustix::process::{getegid, geteuid, getgroups};
+
+use super::content::{self, Readable};
 use super::{
-    Attributes, FileError, Files, Look, NewFile, PathState, ReadContent, Step, backup, content, directory,
-    is_absence, look, names, remove, write,
+    Attributes, FileError, Files, Look, NewFile, PathState, ReadContent, backup, directory, is_absence, look,
+    names, remove, write,
 };
+use crate::command::Cancellation;
 
 /// The files of this machine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemFiles;
+#[derive(Clone, Debug)]
+pub struct SystemFiles {
+    cancellation: Cancellation,
+}
+
+impl SystemFiles {
+    /// Gives up what takes its time, such as copying a long file, when the run is to end.
+    pub fn new(cancellation: Cancellation) -> Self {
+        Self { cancellation }
+    }
+}
 
 impl Files for SystemFiles {
     fn exists(&self, path: &Path) -> io::Result<bool> {
@@ -31,16 +44,16 @@ impl Files for SystemFiles {
     }
 
     fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError> {
-        look::look(path, look)
+        look::look(path, look, &self.cancellation)
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
-        content::read(look::open_source(path)?, None, keep_up_to, |_| Ok(()))
-            .map_err(|error| FileError::step(path, Step::Read, error))
+        let source = Readable { file: look::open_source(path)?, path, expected: None };
+        content::read(source, &self.cancellation, keep_up_to, |_| Ok(()))
     }
 
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
-        write::write(path, new)
+        write::write(path, new, &self.cancellation)
     }
 
     fn make_directory(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
@@ -52,11 +65,28 @@ impl Files for SystemFiles {
     }
 
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
-        remove::remove(path, force)
+        remove::remove(path, force, &self.cancellation)
+    }
+
+    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+        match remove::refuse_mounts(path, below) {
+            Ok(()) => Ok(None),
+            Err(FileError::MountPoint(mount)) => Ok(Some(mount)),
+            Err(error) => Err(error),
+        }
     }
 
     fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
-        backup::back_up(path, state, at)
+        backup::back_up(path, state, at, &self.cancellation)
+    }
+
+    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+        let own = geteuid();
+        let has_group = |gid| {
+            getegid().as_raw() == gid
+                || getgroups().is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == gid))
+        };
+        own.is_root() || (uid.is_none_or(|uid| uid == own.as_raw()) && gid.is_none_or(has_group))
     }
 
     fn user(&self, name: &str) -> Result<Option<u32>, FileError> {

@@ -88,11 +88,11 @@ impl Place {
         Ok(place)
     }
 
-    /// Walks to a path and, where it is a link, to what that leads to. None if nothing is there or the link
-    /// is not to be followed.
+    /// Walks to a path and, where it is a link, to what that leads to, if there is something.
     pub(super) fn find_behind_link(path: &Path) -> Result<Option<Self>, FileError> {
         match walk(path, true) {
-            Ok(place) => Ok((place.entry.is_some() && place.check_links().is_ok()).then_some(place)),
+            Ok(place) if place.entry.is_none() => Ok(None),
+            Ok(place) => place.check_links().map(|()| Some(place)),
             Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) => Ok(None),
             // A link that leads to itself leads nowhere.
             Err(FileError::Step { step: Step::Look, source, .. })
@@ -102,6 +102,13 @@ impl Place {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Walks to what is to be read, behind every link. The path may be a relative one.
+    pub(super) fn find_source(path: &Path) -> Result<Self, FileError> {
+        let place = walk(path, true)?;
+        place.check_links()?;
+        Ok(place)
     }
 
     /// Checks that every link on the way is root's, ours, or of the owner of what is here.
@@ -183,7 +190,8 @@ fn walk(path: &Path, behind_link: bool) -> Result<Place, FileError> {
         (parent, path.parent().unwrap_or(Path::new("/")).to_owned())
     } else {
         push(&mut ahead, path);
-        (root()?, PathBuf::from("/"))
+        let start = if path.is_absolute() { "/" } else { "." };
+        (open(start, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(refused)?, PathBuf::from(start))
     };
     while let Some(name) = ahead.pop() {
         let is_last = ahead.is_empty();

@@ -3,11 +3,13 @@
 use std::os::unix::fs::chown;
 use std::path::Path;
 
-use ccm_host::{Attributes, Files as _, SystemFiles};
+use ccm_host::{Attributes, Files as _};
 use ccm_testkit::Scratch;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
-use crate::{NOBODY, attributes, is_root, mode, needs_root, owners, set_mode, told, write, write_with};
+use crate::{
+    NOBODY, attributes, files, is_root, mode, needs_root, owners, set_mode, told, write, write_with,
+};
 
 const ACL: &str = "system.posix_acl_access";
 
@@ -78,6 +80,31 @@ fn a_list_that_the_directory_hands_down_is_not_put_on_an_old_file() {
     assert_eq!((extended(&path, ACL), mode(&path)), (None, 0o644));
 }
 
+/// Version 2, effective, `CAP_NET_BIND_SERVICE`.
+fn capability() -> Vec<u8> {
+    let mut bytes = 0x0200_0001_u32.to_le_bytes().to_vec();
+    bytes.extend([1 << 10, 0, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()));
+    bytes
+}
+
+#[test]
+fn a_new_owner_costs_a_file_none_of_its_rights() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write_program("f", "content");
+    set_mode(&path, 0o6755);
+    let has_capability = set_extended(&path, "security.capability", &capability());
+    let owner = |uid, mode| Attributes { uid: Some(uid), gid: Some(uid), mode };
+    files().set_attributes(&path, owner(NOBODY, None)).expect("a change");
+    assert_eq!((owners(&path), mode(&path)), ((NOBODY, NOBODY), 0o6755));
+    assert_eq!(extended(&path, "security.capability"), has_capability.then(capability));
+    files().set_attributes(&path, owner(1, Some(0o755))).expect("a change");
+    assert_eq!(mode(&path), 0o755);
+    assert_eq!(extended(&path, "security.capability"), has_capability.then(capability));
+}
+
 #[test]
 fn capabilities_are_kept() {
     if !needs_root("keeping capabilities") {
@@ -85,9 +112,7 @@ fn capabilities_are_kept() {
     }
     let scratch = Scratch::new();
     let path = scratch.write_program("f", "old");
-    // Version 2, effective, CAP_NET_BIND_SERVICE.
-    let mut capability = 0x0200_0001_u32.to_le_bytes().to_vec();
-    capability.extend([1 << 10, 0, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()));
+    let capability = capability();
     if !set_extended(&path, "security.capability", &capability) {
         return;
     }
@@ -113,7 +138,7 @@ fn owner_and_group_are_kept_or_changed() {
     write_with(&path, "newer", wanted).expect("a write");
     assert_eq!((owners(&path), mode(&path)), ((1, 2), 0o2640));
     let wanted = Attributes { uid: Some(3), gid: None, mode: Some(0o6755) };
-    SystemFiles.set_attributes(&path, wanted).expect("a change");
+    files().set_attributes(&path, wanted).expect("a change");
     assert_eq!((owners(&path), mode(&path)), ((3, 2), 0o6755));
 }
 
@@ -127,11 +152,12 @@ fn what_may_not_be_given_fails_before_the_file_is_replaced() {
     let path = scratch.write("f", "old");
     let wanted = Attributes { uid: Some(0), ..Attributes::default() };
     let shown = |text: String| text.replace(&scratch.at(""), "");
-    let refused = "could not be given its owner and group: Operation not permitted (os error 1)";
-    assert_eq!(shown(told(write_with(&path, "new", wanted))), format!("\".f.ccm-new\" {refused}"));
-    assert_eq!(shown(told(SystemFiles.set_attributes(&path, wanted))), format!("\"f\" {refused}"));
+    let group = files().group_name(owners(&path).1);
+    let refused = format!("could not be given to root:{group}: Operation not permitted (os error 1)");
+    assert_eq!(shown(told(write_with(&path, "new", wanted))), format!("\"f\" {refused}"));
+    assert_eq!(shown(told(files().set_attributes(&path, wanted))), format!("\"f\" {refused}"));
     let directory = scratch.path().join("d");
-    assert_eq!(shown(told(SystemFiles.make_directory(&directory, wanted))), format!("\"d\" {refused}"));
+    assert_eq!(shown(told(files().make_directory(&directory, wanted))), format!("\"d\" {refused}"));
     assert_eq!((scratch.names(), scratch.read("f").as_deref()), (vec!["f".to_owned()], Some("old")));
 }
 
@@ -143,11 +169,11 @@ fn attributes_alone_leave_the_file_itself_in_place() {
     let number = || std::fs::metadata(&path).expect("its metadata").ino();
     let before = number();
     for wanted in [0o600, 0o000, 0o4711, 0o644] {
-        SystemFiles.set_attributes(&path, attributes(wanted)).expect("a change");
+        files().set_attributes(&path, attributes(wanted)).expect("a change");
         assert_eq!(mode(&path), wanted);
     }
     assert_eq!((number(), scratch.read("f").as_deref()), (before, Some("content")));
-    let missing = told(SystemFiles.set_attributes(&scratch.path().join("x"), attributes(0o600)));
+    let missing = told(files().set_attributes(&scratch.path().join("x"), attributes(0o600)));
     let missing = missing.replace(&scratch.at(""), "");
     assert_eq!(missing, "\"x\" can't be looked at: No such file or directory (os error 2)");
 }
@@ -156,15 +182,14 @@ fn attributes_alone_leave_the_file_itself_in_place() {
 fn a_directory_is_made_with_its_attributes() {
     let scratch = Scratch::new();
     let at = |name: &str| scratch.path().join(name);
-    SystemFiles.make_directory(&at("plain"), Attributes::default()).expect("a directory");
-    SystemFiles.make_directory(&at("sticky"), attributes(0o1777)).expect("a directory");
+    files().make_directory(&at("plain"), Attributes::default()).expect("a directory");
+    files().make_directory(&at("sticky"), attributes(0o1777)).expect("a directory");
     set_mode(&at("plain"), 0o2755);
-    SystemFiles.make_directory(&at("plain/inherits"), Attributes::default()).expect("a directory");
-    SystemFiles.make_directory(&at("plain/exact"), attributes(0o700)).expect("a directory");
+    files().make_directory(&at("plain/inherits"), Attributes::default()).expect("a directory");
+    files().make_directory(&at("plain/exact"), attributes(0o700)).expect("a directory");
     let modes = ["sticky", "plain/inherits", "plain/exact"].map(|name| mode(&at(name)));
     assert_eq!(modes, [0o1777, 0o2755, 0o700]);
-    let again =
-        told(SystemFiles.make_directory(&at("plain"), attributes(0o700))).replace(&scratch.at(""), "");
+    let again = told(files().make_directory(&at("plain"), attributes(0o700))).replace(&scratch.at(""), "");
     assert_eq!(again, "\"plain\" could not be made: File exists (os error 17)");
     assert_eq!(mode(&at("plain")), 0o2755);
 }

@@ -3,10 +3,10 @@
 use std::os::unix::fs::{lchown, symlink};
 use std::path::Path;
 
-use ccm_host::{FileKind, Files as _, Hash, Look, SystemFiles};
+use ccm_host::{FileKind, Files as _, Hash, Look, NewContent, NewFile};
 use ccm_testkit::Scratch;
 
-use crate::{NOBODY, attributes, mode, needs_root, set_mode, told, write};
+use crate::{NOBODY, attributes, files, mode, needs_root, set_mode, told, write};
 
 fn link(scratch: &Scratch, to: &str, name: &str, owner: Option<u32>) {
     let path = scratch.path().join(name);
@@ -56,13 +56,64 @@ fn a_strangers_link_among_the_parents_is_refused() {
         "the link \"theirs\", on the way to \"theirs/f\", belongs to user 65534 and is not followed";
     let shown = |text: String| text.replace(&scratch.at(""), "");
     assert_eq!(shown(told(write(&path, "new"))), expected);
-    assert_eq!(shown(told(SystemFiles.look(&path, Look::default()))), expected);
-    assert_eq!(shown(told(SystemFiles.set_attributes(&path, attributes(0o666)))), expected);
-    assert_eq!(shown(told(SystemFiles.remove(&path, true))), expected);
+    assert_eq!(shown(told(files().look(&path, Look::default()))), expected);
+    assert_eq!(shown(told(files().set_attributes(&path, attributes(0o666)))), expected);
+    assert_eq!(shown(told(files().remove(&path, true))), expected);
     let fresh = scratch.path().join("theirs/fresh");
     assert!(told(write(&fresh, "new")).contains("belongs to user 65534"));
-    assert!(told(SystemFiles.make_directory(&fresh, attributes(0o755))).contains("belongs to user 65534"));
+    assert!(told(files().make_directory(&fresh, attributes(0o755))).contains("belongs to user 65534"));
     assert_eq!((scratch.read("real/f").as_deref(), scratch.has("real/fresh")), (Some("old"), false));
+}
+
+#[test]
+fn a_source_is_not_looked_for_behind_a_strangers_link() {
+    if !needs_root("a stranger's link") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let target = scratch.write("real/f", "content");
+    link(&scratch, "real/f", "link", Some(NOBODY));
+    link(&scratch, "real", "way", Some(NOBODY));
+    link(&scratch, "real/f", "ours", None);
+    let shown = |text: String| text.replace(&scratch.at(""), "");
+    let read = |name: &str| files().read(&scratch.path().join(name), 10);
+    let copy = |name: &str| {
+        let source = scratch.path().join(name);
+        let content = NewContent::CopyOf(&source);
+        files().write(&scratch.path().join("copy"), &NewFile { content, attributes: attributes(0o644) })
+    };
+    for (name, link) in [("link", "link"), ("way/f", "way")] {
+        let expected = format!(
+            "the link \"{link}\", on the way to \"{name}\", belongs to user 65534 and is not followed"
+        );
+        assert_eq!(shown(told(read(name))), expected);
+        assert_eq!(shown(told(copy(name))), expected);
+    }
+    assert!(!scratch.has("copy"));
+    read("ours").expect("a content");
+    // Whoever owns the file may lead to it.
+    lchown(&target, Some(NOBODY), None).expect("its owner");
+    for name in ["link", "way/f", "ours"] {
+        assert_eq!(read(name).expect("a content").content.as_deref(), Some(&b"content"[..]));
+        copy(name).expect("a copy");
+    }
+}
+
+#[test]
+fn a_source_that_leads_nowhere_is_told() {
+    let scratch = Scratch::new();
+    scratch.write("f", "");
+    link(&scratch, "nothing", "link", None);
+    let shown = |text: String| text.replace(&scratch.at(""), "");
+    for (name, why) in [
+        ("no/f", "No such file or directory (os error 2)"),
+        ("link", "No such file or directory (os error 2)"),
+        ("f/x", "Not a directory (os error 20)"),
+    ] {
+        let expected = format!("\"{name}\" can't be read: {why}");
+        assert_eq!(shown(told(files().read(&scratch.path().join(name), 0))), expected);
+    }
+    assert_eq!(shown(told(files().read(&scratch.path().join("."), 0))), "\".\" is a directory");
 }
 
 #[test]
@@ -87,10 +138,10 @@ fn a_link_at_the_path_is_looked_through_and_replaced() {
     link(&scratch, "target", "f", None);
     let path = scratch.path().join("f");
     let look = Look { hash: Hash::Always, keep_up_to: 10 };
-    let state = SystemFiles.look(&path, look).expect("a look");
+    let state = files().look(&path, look).expect("a look");
     let found = state.target.expect("the target");
     assert_eq!((state.link, found.kind, found.content.as_deref()), (true, FileKind::File, Some(&b"old"[..])));
-    let refused = told(SystemFiles.set_attributes(&path, attributes(0o600))).replace(&scratch.at(""), "");
+    let refused = told(files().set_attributes(&path, attributes(0o600))).replace(&scratch.at(""), "");
     assert_eq!(refused, "\"f\" is a symbolic link");
     write(&path, "new").expect("a write");
     assert!(!path.is_symlink());
@@ -108,7 +159,7 @@ fn links_to_nowhere_and_to_themselves_lead_to_nothing() {
     link(&scratch, "file/below", "blocked", None);
     for name in ["dangling", "lost", "itself", "blocked"] {
         let path = scratch.path().join(name);
-        let state = SystemFiles.look(&path, Look::default()).expect("a look");
+        let state = files().look(&path, Look::default()).expect("a look");
         assert_eq!((state.link, state.target, state.parent_missing), (true, None, false), "{name}");
         write(&path, name).expect("a write");
         assert_eq!(scratch.read(name).as_deref(), Some(name));
@@ -121,9 +172,9 @@ fn a_link_to_a_directory_shows_the_directory() {
     link(&scratch, "/", "root", None);
     link(&scratch, ".", "here", None);
     for name in ["root", "here"] {
-        let state = SystemFiles.look(&scratch.path().join(name), Look::default()).expect("a look");
+        let state = files().look(&scratch.path().join(name), Look::default()).expect("a look");
         let found = state.target.expect("a directory");
-        assert_eq!((state.link, found.kind), (true, FileKind::Directory { empty: false }), "{name}");
+        assert_eq!((state.link, found.kind), (true, FileKind::Directory { empty: Some(false) }), "{name}");
     }
 }
 
@@ -137,7 +188,7 @@ fn a_strangers_link_at_the_path_is_not_looked_through() {
     link(&scratch, "secret", "f", Some(NOBODY));
     let path = scratch.path().join("f");
     let look = Look { hash: Hash::Always, keep_up_to: 100 };
-    let state = SystemFiles.look(&path, look).expect("a look");
+    let state = files().look(&path, look).expect("a look");
     assert_eq!((state.link, state.target), (true, None));
     set_mode(&secret, 0o666);
     write(&path, "new").expect("a write");
@@ -155,7 +206,7 @@ fn removing_takes_the_link_and_not_what_it_leads_to() {
     link(&scratch, "d", "to-directory", None);
     link(&scratch, "nowhere", "dangling", None);
     for name in ["to-directory", "dangling"] {
-        SystemFiles.remove(&scratch.path().join(name), true).expect("a removal");
+        files().remove(&scratch.path().join(name), true).expect("a removal");
         assert!(!scratch.path().join(name).is_symlink());
     }
     assert!(Path::new(&scratch.at("d/kept")).is_file());

@@ -1,9 +1,9 @@
 //! What a look tells.
 
-use ccm_host::{FileKind, Files as _, Hash, Look, PathState, SystemFiles, sha256};
+use ccm_host::{FileKind, Files as _, Hash, Look, PathState, sha256};
 use ccm_testkit::Scratch;
 
-use crate::{is_root, set_mode, told};
+use crate::{files, is_root, set_mode, told};
 
 #[test]
 fn a_file_is_described() {
@@ -11,7 +11,7 @@ fn a_file_is_described() {
     let path = scratch.write("f", "hello\n");
     set_mode(&path, 0o4711);
     let look = |hash, keep_up_to| {
-        let state = SystemFiles.look(&path, Look { hash, keep_up_to }).expect("a look");
+        let state = files().look(&path, Look { hash, keep_up_to }).expect("a look");
         state.target.expect("a file")
     };
     let state = look(Hash::Always, 6);
@@ -34,11 +34,11 @@ fn other_things_are_described() {
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
     let look = |path: &std::path::Path| {
         let look = Look { hash: Hash::Always, keep_up_to: 10 };
-        SystemFiles.look(path, look).expect("a look")
+        files().look(path, look).expect("a look")
     };
     let kind = |path: &std::path::Path| look(path).target.map(|target| target.kind);
-    assert_eq!(kind(&at("empty")), Some(FileKind::Directory { empty: true }));
-    assert_eq!(kind(&at("full")), Some(FileKind::Directory { empty: false }));
+    assert_eq!(kind(&at("empty")), Some(FileKind::Directory { empty: Some(true) }));
+    assert_eq!(kind(&at("full")), Some(FileKind::Directory { empty: Some(false) }));
     assert_eq!(kind(&at("pipe")), Some(FileKind::Special("a pipe")));
     assert_eq!(kind(&at("socket")), Some(FileKind::Special("a socket")));
     assert_eq!(kind("/dev/null".as_ref()), Some(FileKind::Special("a device")));
@@ -55,7 +55,7 @@ fn what_may_not_be_read_is_an_error_only_if_it_has_to_be() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "secret");
     set_mode(&path, 0o200);
-    let look = |hash| SystemFiles.look(&path, Look { hash, keep_up_to: 0 });
+    let look = |hash| files().look(&path, Look { hash, keep_up_to: 0 });
     assert_eq!(look(Hash::UpTo(99)).expect("a look").target.expect("a file").sha256, None);
     let error = told(look(Hash::Always)).replace(&scratch.at(""), "");
     assert_eq!(error, "\"f\" can't be read: Permission denied (os error 13)");
@@ -63,11 +63,11 @@ fn what_may_not_be_read_is_an_error_only_if_it_has_to_be() {
 
 #[test]
 fn users_and_groups_are_found_by_name_and_in_digits() {
-    let user = |name: &str| SystemFiles.user(name).expect("an answer");
-    let group = |name: &str| SystemFiles.group(name).expect("an answer");
+    let user = |name: &str| files().user(name).expect("an answer");
+    let group = |name: &str| files().group(name).expect("an answer");
     assert_eq!((user("root"), user("0"), user("4711")), (Some(0), Some(0), Some(4711)));
     assert_eq!((group("root"), group("12345")), (Some(0), Some(12345)));
     assert_eq!((user("nosuchuser"), group("nosuchgroup"), user("4294967295")), (None, None, None));
-    assert_eq!((SystemFiles.user_name(0), SystemFiles.user_name(54321)), ("root".into(), "54321".into()));
-    assert_eq!(SystemFiles.group_name(0), "root");
+    assert_eq!((files().user_name(0), files().user_name(54321)), ("root".into(), "54321".into()));
+    assert_eq!(files().group_name(0), "root");
 }

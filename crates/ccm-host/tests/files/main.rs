@@ -1,12 +1,17 @@
 //! Files as they are on a machine: owners, attributes, links, mounts, full disks and other writers.
 //!
 //! What needs root prints why it is skipped otherwise.
-#![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at the machine themselves"
+)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test that is skipped says why")]
 
 mod attributes;
 mod backups;
+mod ending;
 mod links;
 mod looking;
 mod mounts;
@@ -16,12 +21,17 @@ mod writing;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use ccm_host::{Attributes, FileError, Files as _, NewContent, NewFile, SystemFiles};
+use ccm_host::{Attributes, Cancellation, FileError, Files as _, NewContent, NewFile, SystemFiles};
 
 const NOBODY: u32 = 65534;
 
 fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
+}
+
+/// The files of this machine, in a run that nobody ends.
+fn files() -> SystemFiles {
+    SystemFiles::new(Cancellation::never())
 }
 
 /// Tells whether this test can go on, and says so if not.
@@ -42,7 +52,7 @@ fn write(path: &Path, content: &str) -> Result<String, FileError> {
 
 fn write_with(path: &Path, content: &str, attributes: Attributes) -> Result<String, FileError> {
     let content = NewContent::Bytes(content.as_bytes());
-    SystemFiles.write(path, &NewFile { content, attributes })
+    files().write(path, &NewFile { content, attributes })
 }
 
 /// The error and what caused it, on one line.

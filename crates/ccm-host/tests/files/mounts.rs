@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use ccm_host::{Files as _, NewContent, NewFile, SystemFiles};
+use ccm_host::{Files as _, NewContent, NewFile};
 use ccm_testkit::{Scratch, isolated_after};
 use nix::mount::{MsFlags, mount, umount};
 
-use crate::{attributes, mode, needs_root, set_mode, told, write};
+use crate::{attributes, files, mode, needs_root, set_mode, told, write};
 
 /// Set in the process that has mounts of its own.
 const PRIVATE: &str = "CCM_TEST_PRIVATE_MOUNTS";
@@ -51,7 +51,7 @@ fn a_full_disk_leaves_the_old_file() {
         let expected = "\"disk/.f.ccm-new\" could not be written: No space left on device (os error 28)";
         assert_eq!(shown(told(write(&path, &big))), expected);
         let copy = NewFile { content: NewContent::CopyOf(&before), attributes: attributes(0o600) };
-        assert_eq!(shown(told(SystemFiles.write(&path, &copy))), expected);
+        assert_eq!(shown(told(files().write(&path, &copy))), expected);
         assert_eq!((scratch.read("disk/f").as_deref(), mode(&path)), (Some("old"), 0o644));
         let left = std::fs::read_dir(&disk).expect("the disk").count();
         assert_eq!(left, 1);
@@ -68,13 +68,16 @@ fn a_mount_point_is_neither_replaced_nor_removed() {
         let other = scratch.write("other", "other");
         bind(&other, &file);
         let shown = |text: String| text.replace(&scratch.at(""), "");
+        for (path, mount) in [(&file, Some(&file)), (&disk, Some(&disk)), (&other, None)] {
+            assert_eq!(files().mount_in_the_way(path, false).expect("an answer").as_ref(), mount);
+        }
         assert_eq!(shown(told(write(&file, "new"))), "\"file\" is a mount point");
-        assert_eq!(shown(told(SystemFiles.remove(&file, false))), "\"file\" is a mount point");
+        assert_eq!(shown(told(files().remove(&file, false))), "\"file\" is a mount point");
         for force in [false, true] {
-            assert_eq!(shown(told(SystemFiles.remove(&disk, force))), "\"disk\" is a mount point");
+            assert_eq!(shown(told(files().remove(&disk, force))), "\"disk\" is a mount point");
         }
         // Its attributes are those of what is mounted, and can be managed.
-        SystemFiles.set_attributes(&disk, attributes(0o700)).expect("a change");
+        files().set_attributes(&disk, attributes(0o700)).expect("a change");
         assert_eq!(mode(&disk), 0o700);
         umount(&file).expect("an end");
         umount(&disk).expect("an end");
@@ -91,7 +94,9 @@ fn force_stops_before_it_begins_if_something_is_mounted_below() {
         let disk = scratch.path().join("a top/deep/disk");
         mount_tmpfs(&disk, "64k");
         scratch.write("a top/deep/disk/f", "mounted");
-        let error = SystemFiles.remove(&top, true).expect_err("a refusal");
+        let in_the_way = |below| files().mount_in_the_way(&top, below).expect("an answer");
+        assert_eq!((in_the_way(false), in_the_way(true)), (None, Some(disk.clone())));
+        let error = files().remove(&top, true).expect_err("a refusal");
         assert!(!error.changed());
         assert_eq!(error.to_string().replace(&scratch.at(""), ""), "\"a top/deep/disk\" is a mount point");
         let kept = ["a top/1", "a top/z", "a top/deep/disk/f"].map(|name| scratch.has(name));
@@ -100,10 +105,10 @@ fn force_stops_before_it_begins_if_something_is_mounted_below() {
         // A bind mount is on the same device, and is a mount all the same.
         scratch.write("elsewhere/f", "kept");
         bind(&scratch.path().join("elsewhere"), &disk);
-        assert!(told(SystemFiles.remove(&top, true)).contains("is a mount point"));
+        assert!(told(files().remove(&top, true)).contains("is a mount point"));
         assert!(scratch.has("elsewhere/f"));
         umount(&disk).expect("an end");
-        SystemFiles.remove(&top, true).expect("a removal");
+        files().remove(&top, true).expect("a removal");
     });
 }
 
@@ -117,7 +122,7 @@ fn a_disk_that_is_read_only_is_told() {
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
         mount(None::<&str>, &disk, None::<&str>, flags, None::<&str>).expect("a mount");
         let shown = told(write(&path, "new")).replace(&scratch.at(""), "");
-        assert!(shown.ends_with("Read-only file system (os error 30)"), "{shown}");
+        assert_eq!(shown, "\"disk/.f.ccm-new\" could not be made: Read-only file system (os error 30)");
         assert_eq!(scratch.read("disk/f").as_deref(), Some("old"));
         umount(&disk).expect("an end");
     });

@@ -1,9 +1,9 @@
 //! Removing, by force and without.
 
-use ccm_host::{Files as _, SystemFiles};
+use ccm_host::Files as _;
 use ccm_testkit::Scratch;
 
-use crate::{is_root, set_mode, told};
+use crate::{files, is_root, set_mode, told};
 
 #[test]
 fn files_and_empty_directories_go_without_force() {
@@ -11,7 +11,7 @@ fn files_and_empty_directories_go_without_force() {
     scratch.write("f", "");
     std::fs::create_dir(scratch.path().join("d")).expect("a directory");
     for name in ["f", "d", "was never there"] {
-        SystemFiles.remove(&scratch.path().join(name), false).expect("a removal");
+        files().remove(&scratch.path().join(name), false).expect("a removal");
     }
     assert_eq!(scratch.names(), Vec::<String>::new());
 }
@@ -21,10 +21,10 @@ fn a_full_directory_needs_force() {
     let scratch = Scratch::new();
     scratch.write("d/f", "");
     let path = scratch.path().join("d");
-    let error = told(SystemFiles.remove(&path, false)).replace(&scratch.at(""), "");
+    let error = told(files().remove(&path, false)).replace(&scratch.at(""), "");
     assert_eq!(error, "\"d\" could not be removed: Directory not empty (os error 39)");
     assert!(scratch.has("d/f"));
-    SystemFiles.remove(&path, true).expect("a removal");
+    files().remove(&path, true).expect("a removal");
     assert_eq!(scratch.names(), Vec::<String>::new());
 }
 
@@ -46,14 +46,14 @@ fn force_goes_deep_and_wide_and_follows_no_link() {
         let flags = rustix::fs::OFlags::PATH;
         at = rustix::fs::openat(&at, "deep", flags, rustix::fs::Mode::empty()).expect("a directory");
     }
-    SystemFiles.remove(&top, true).expect("a removal");
+    files().remove(&top, true).expect("a removal");
     assert_eq!((scratch.names(), scratch.read("kept/f").as_deref()), (vec!["kept".to_owned()], Some("kept")));
 }
 
 #[test]
 fn the_root_directory_is_never_removed() {
-    assert_eq!(told(SystemFiles.remove("/".as_ref(), true)), "\"/\" is never removed or replaced");
-    assert_eq!(told(SystemFiles.remove("//".as_ref(), true)), "\"/\" is never removed or replaced");
+    assert_eq!(told(files().remove("/".as_ref(), true)), "\"/\" is never removed or replaced");
+    assert_eq!(told(files().remove("//".as_ref(), true)), "\"/\" is never removed or replaced");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_removal_that_stops_half_way_says_that_something_was_changed() {
     scratch.write("d/locked/f", "");
     let locked = scratch.path().join("d/locked");
     set_mode(&locked, 0o555);
-    let error = SystemFiles.remove(&scratch.path().join("d"), true).expect_err("a refusal");
+    let error = files().remove(&scratch.path().join("d"), true).expect_err("a refusal");
     set_mode(&locked, 0o755);
     assert!(error.changed());
     assert_eq!(error.to_string().replace(&scratch.at(""), ""), "\"d/locked\" could not be removed");

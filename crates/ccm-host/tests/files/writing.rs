@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ccm_host::{Files as _, NewContent, NewFile, SystemFiles, sha256};
+use ccm_host::{Files as _, NewContent, NewFile, sha256};
 use ccm_testkit::Scratch;
 
-use crate::{attributes, is_root, mode, set_mode, told, write, write_with};
+use crate::{attributes, files, is_root, mode, set_mode, told, write, write_with};
 
 #[test]
 fn a_new_file_has_content_and_a_plain_mode() {
@@ -37,7 +37,7 @@ fn a_source_is_copied() {
     let content = "line\n".repeat(100_000);
     let source = scratch.write("source", &content);
     let new = NewFile { content: NewContent::CopyOf(&source), attributes: attributes(0o600) };
-    let written = SystemFiles.write(&scratch.path().join("f"), &new).expect("a write");
+    let written = files().write(&scratch.path().join("f"), &new).expect("a write");
     assert_eq!(written, sha256(content.as_bytes()));
     assert_eq!(scratch.read("f"), Some(content));
 }
@@ -51,7 +51,7 @@ fn a_source_that_can_not_be_read_changes_nothing() {
     let copy = |name: &str| {
         let source = scratch.path().join(name);
         let new = NewFile { content: NewContent::CopyOf(&source), attributes: attributes(0o600) };
-        told(SystemFiles.write(&path, &new)).replace(&scratch.at(""), "")
+        told(files().write(&path, &new)).replace(&scratch.at(""), "")
     };
     assert_eq!(copy("missing"), "\"missing\" can't be read: No such file or directory (os error 2)");
     assert_eq!(copy("directory"), "\"directory\" is a directory");
@@ -83,10 +83,7 @@ fn a_leftover_that_can_not_be_removed_is_named() {
     let path = scratch.write("f", "old");
     std::fs::create_dir(scratch.path().join(".f.ccm-new")).expect("a directory");
     let error = told(write(&path, "new")).replace(&scratch.at(""), "");
-    assert_eq!(
-        error,
-        "\".f.ccm-new\", left by an earlier run, could not be removed: Is a directory (os error 21)"
-    );
+    assert_eq!(error, "\".f.ccm-new\" is a directory");
     assert_eq!(scratch.read("f").as_deref(), Some("old"));
 }
 
@@ -153,4 +150,30 @@ fn a_reader_never_sees_a_part() {
         assert!(reader.join().expect("no part was seen") > 0);
     });
     assert_eq!(scratch.names(), ["f"]);
+}
+
+#[test]
+fn what_a_killed_run_left_goes_with_every_change_of_its_neighbour() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    scratch.write(".f.ccm-new", "half");
+    files().set_attributes(&path, attributes(0o600)).expect("a change");
+    assert_eq!(scratch.names(), ["f"]);
+    scratch.write(".f.ccm-new", "half");
+    files().remove(&path, false).expect("a removal");
+    assert_eq!(scratch.names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_name_may_be_as_long_as_the_filesystem_lets_it() {
+    let scratch = Scratch::new();
+    for length in [246, 247, 255] {
+        let name = "n".repeat(length);
+        let path = scratch.path().join(&name);
+        write(&path, "one").expect("a write");
+        write(&path, "two").expect("a write");
+        assert_eq!(scratch.read(&name).as_deref(), Some("two"));
+        files().remove(&path, false).expect("a removal");
+    }
+    assert_eq!(scratch.names(), Vec::<String>::new());
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ccm_manifest::{Loaded, load};
 use ccm_model::{
     Catalog, Checked, Diagnostic, ManagedPath, Node, Properties, Resource, Severity, SourceId, SourceMap,
-    Text, TypeSpec, decode,
+    Text, TypeSpec, WantedAt, decode,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
@@ -127,12 +127,16 @@ impl TypeSpec for Note {
         &["plain"]
     }
 
-    /// A name that is a path is one, and a directory if the text says so.
+    /// A name that is a path is one, and a directory or nothing if the text says so.
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let path = &*resource.id.name;
         let text = resource.properties.get("text").and_then(Node::as_text);
-        let is_directory = text == Some("directory");
-        path.starts_with('/').then_some(ManagedPath { path, is_directory })
+        let wanted = match text {
+            Some("directory") => WantedAt::Directory,
+            Some("nothing") => WantedAt::Nothing,
+            _ => WantedAt::Other,
+        };
+        path.starts_with('/').then_some(ManagedPath { path, wanted })
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

@@ -45,7 +45,13 @@ fn what_was_written_outweighs_what_paths_imply() {
         edges_of(items),
         ["note#/a after task#t", "note#/a/g after note#/a", "task#t hears note#/a/f"]
     );
-    assert_eq!(reported(&manifest(items)), Vec::<String>::new());
+    let rest = "which is in it (5:11 it would come after the directory otherwise) | what is below a managed directory \
+                comes after it without being told to";
+    let indirect = format!("4:11 warning: `note#/a` depends on `note#/a/f`, {rest}");
+    assert_eq!(reported(&manifest(items)), [indirect]);
+    let direct = "- note:\n    - /a: {text: directory, require: [note#/a/f]}\n    - /a/f:";
+    let direct = reported(&manifest(direct));
+    assert_eq!(direct, [format!("4:43 warning: `note#/a` requires `note#/a/f`, {rest}")]);
 }
 
 #[test]
@@ -56,5 +62,18 @@ fn implied_edges_close_no_cycle_among_themselves() {
     assert_eq!(
         edges_of(items),
         ["note#/a after note#/b/f", "note#/a/g after note#/a", "note#/b after note#/a/g"]
+    );
+}
+
+#[test]
+fn nothing_is_wanted_below_what_is_to_be_absent() {
+    let items =
+        "- note:\n    - /a/b/f:\n    - /a: {text: nothing}\n    - /a/b/g: {text: nothing}\n    - /ab:";
+    assert_eq!(
+        reported(&manifest(items)),
+        [
+            "4:11 warning: `note#/a/b/f` is below `note#/a`, which is to be absent (5:11 nothing can be below it) | the \
+          two undo each other in every run"
+        ]
     );
 }

@@ -22,8 +22,8 @@ fn changed(name: &str) -> Event {
         properties: ccm_model::Properties::default(),
         reason: None,
         triggered_by: Vec::new(),
-        warnings: Vec::new(),
-        notes: Vec::new(),
+        warnings: vec!["look here".to_owned()],
+        notes: vec!["found there".to_owned()],
         state: None,
     }))
 }
@@ -49,7 +49,7 @@ fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> Str
         };
         let recorded = store.finish(&StoredSummary::of(encoder.identity(), began, &summary, exit_code));
         recorded.record.expect("a record");
-        recorded.removal.expect("no trouble with old ones");
+        assert!(recorded.kept.is_empty(), "{:?}", recorded.kept);
     }
     encoder.identity().run_id.clone()
 }
@@ -102,8 +102,9 @@ fn the_newest_are_kept() {
     let history = History::open(state.path()).expect("a history");
     let kept: Vec<&str> = history.runs().iter().map(|run| &*run.id).collect();
     assert_eq!(kept, [&*ids[4], &*ids[3], &*ids[2]]);
-    record(&state, 6, Some(0), 0);
-    assert!(History::open(state.path()).expect("a history").runs().is_empty());
+    let last = record(&state, 6, Some(0), 0);
+    let history = History::open(state.path()).expect("a history");
+    assert_eq!(history.runs().iter().map(|run| &*run.id).collect::<Vec<_>>(), [last]);
 }
 
 #[test]
@@ -123,7 +124,21 @@ fn a_damaged_record_hides_no_other() {
     assert_eq!(history.events(&found(&good)).expect("events").len(), 2);
     assert_eq!(history.events(&found(&cut)).expect("events").len(), 1);
     assert_eq!(history.events(&found(&broken)).expect("events").len(), 0);
-    assert!(history.text().lines().nth(1).is_some_and(|line| line.starts_with('?')), "{}", history.text());
+    let text = history.text();
+    let line = |line| text.lines().nth(line).unwrap_or_default();
+    assert!(
+        line(1).starts_with("1970-01-01T00:00:00Z  ") && line(1).contains("  ?     no summary  "),
+        "{text}"
+    );
+    assert!(line(2).contains("  -     unfinished  "), "{text}");
+    let shown = found(&broken).text_with(&[]);
+    assert!(shown.ends_with("the run came to its end, and its summary is missing or damaged\n"), "{shown}");
+    // A full disk may leave a run without a summary, whose events tell that it ended.
+    let end = format!("{{\"protocol\":\"{}\"}}\n", crate::json::SUMMARY);
+    scratch.write(&at(&cut, EVENTS), end);
+    let history = History::open(state.path()).expect("a history");
+    let run = history.find(&cut).expect("the run");
+    assert!(run.ended && run.json_with(Vec::new())["run"]["finished"] == true, "{run:?}");
 }
 
 #[test]
@@ -139,4 +154,34 @@ fn only_names_of_runs_are_taken_for_runs() {
     ] {
         assert_eq!(is_run_id(name), expected, "{name}");
     }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the directory is made behind the store's back")]
+fn a_run_that_can_not_be_removed_keeps_no_other() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let ids: Vec<String> = (1..=4).map(|at| record(&state, at, Some(0), 50)).collect();
+    // A directory whose name is no text is none of ours.
+    let foreign = state.path().join(RUNS).join(&ids[0]).join(std::ffi::OsStr::from_bytes(b"\xff"));
+    std::fs::create_dir(foreign).expect("a directory");
+    let runs = state.enter(RUNS).expect("the runs");
+    let kept = retain(&runs, 1);
+    let [StoreError::Remove { path, .. }] = &kept[..] else { panic!("{kept:?}") };
+    assert_eq!(*path, runs.path().join(&ids[0]));
+    let mut left = runs.directories().expect("the runs");
+    left.sort_unstable();
+    assert_eq!(left, [&*ids[0], &*ids[3]]);
+}
+
+#[test]
+fn warnings_and_notes_are_shown() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let id = record(&state, 1, Some(0), 50);
+    let history = History::open(state.path()).expect("a history");
+    let run = history.find(&id).expect("the run");
+    let text = run.text_with(&history.events(run).expect("events"));
+    assert!(text.contains("\n      warning: look here\n      found there\n"), "{text}");
 }

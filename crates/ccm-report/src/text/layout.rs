@@ -54,7 +54,7 @@ pub(crate) fn diff(out: &mut String, diff: &str) -> fmt::Result {
         Some(b'-') => AnsiColor::Red.on_default(),
         _ => Style::new(),
     };
-    diff.lines().try_for_each(|line| {
+    diff.split_terminator('\n').try_for_each(|line| {
         let style = style(line);
         writeln!(out, "{INDENT}{style}{}{style:#}", escape_but_tabs(line))
     })

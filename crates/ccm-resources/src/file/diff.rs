@@ -57,26 +57,30 @@ fn between(file: &File, old: Side<'_>, new: Side<'_>) -> String {
     }
     let is_binary = |side: Side<'_>| side.content.is_some_and(|content| text(content).is_none());
     let what = if is_binary(old) || is_binary(new) { "binary content" } else { "content of more than 1 MiB" };
-    format!("{what} differs {}\n", sums(old, new))
+    format!("{what} {}\n", fate(old, new))
 }
 
 fn text(content: &[u8]) -> Option<&str> {
     str::from_utf8(content).ok().filter(|text| !text.contains('\0'))
 }
 
-fn sums(old: Side<'_>, new: Side<'_>) -> String {
-    let sum = |side: Side<'_>| match side.sha256 {
-        Some(sha256) => sha256.get(..12).unwrap_or(sha256).to_owned(),
-        None if side.exists => "not read".to_owned(),
-        None => "nothing".to_owned(),
+/// What becomes of content that is not shown, with its sha256 as far as that is known.
+fn fate(old: Side<'_>, new: Side<'_>) -> String {
+    let sum = |side: Side<'_>| side.sha256.map(|sha256| sha256.get(..12).unwrap_or(sha256).to_owned());
+    let (verb, sums) = match (old.exists, new.exists) {
+        (false, _) => ("is new", sum(new)),
+        (true, false) => ("is removed", sum(old)),
+        (true, true) => ("differs", sum(old).zip(sum(new)).map(|(old, new)| format!("{old} → {new}"))),
     };
-    format!("(sha256 {} → {})", sum(old), sum(new))
+    sums.map_or_else(|| verb.to_owned(), |sums| format!("{verb} (sha256 {sums})"))
 }
 
 fn unified(file: &File, old: Side<'_>, from: &str, new: Side<'_>, to: &str) -> String {
     let path = file.path.display().to_string().escape_debug().to_string();
     let header = |side: Side<'_>| if side.exists { path.clone() } else { "/dev/null".to_owned() };
-    let diff = TextDiff::configure().timeout(EFFORT).diff_lines(from, to);
+    // A carriage return would be lost on most screens, and it ends no line of a Unix file.
+    let [from, to] = [from, to].map(|text| text.replace('\r', "\\r"));
+    let diff = TextDiff::configure().timeout(EFFORT).diff_lines(&from, &to);
     let text = diff.unified_diff().context_radius(3).header(&header(old), &header(new)).to_string();
     bounded(&text)
 }

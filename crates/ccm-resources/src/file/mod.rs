@@ -10,7 +10,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, decode};
+use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, WantedAt, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, as_failure};
@@ -42,13 +42,27 @@ impl TypeSpec for FileType {
         &["present", "absent", "directory"]
     }
 
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "dir" | "folder" => Some("did you mean `directory`?"),
+            "file" | "exists" => Some("did you mean `present`?"),
+            "link" | "symlink" => Some("links can't be managed in this version"),
+            _ => None,
+        }
+    }
+
     fn providers(&self) -> &'static [&'static str] {
         &["posix"]
     }
 
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        Some(ManagedPath { path: &resource.id.name, is_directory: ensure == Some("directory") })
+        let wanted = match ensure {
+            Some("directory") => WantedAt::Directory,
+            Some("absent") => WantedAt::Nothing,
+            _ => WantedAt::Other,
+        };
+        Some(ManagedPath { path: &resource.id.name, wanted })
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

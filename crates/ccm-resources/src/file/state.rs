@@ -1,5 +1,7 @@
 //! What is known of a file.
 
+use std::path::PathBuf;
+
 use ccm_engine::Described;
 use ccm_host::{FileKind, PathState};
 use serde_json::{Value, json};
@@ -15,6 +17,10 @@ pub(crate) struct State {
     pub names: Option<(String, String)>,
     /// The wish in numbers.
     pub wanted: Wanted,
+    /// What something is mounted on that would have to be replaced or removed.
+    pub mount: Option<PathBuf>,
+    /// It is or holds what ccm itself needs while it runs.
+    pub needed_by_ccm: bool,
     /// There is a place for backups.
     pub can_back_up: bool,
     /// A diff is asked for.

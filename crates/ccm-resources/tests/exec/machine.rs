@@ -1,6 +1,6 @@
 //! A machine that the test invents, and a run on it.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{Cancellation, Captured, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
@@ -41,7 +41,7 @@ impl Machine {
             types: &types,
             host: Host { runner: &self.runner, files: &self.files, clock: &clock },
             late: &NoLateValues,
-            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceCell::new() },
+            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
             noop,
             fail_on_error: false,
             only: None,

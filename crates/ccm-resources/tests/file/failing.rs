@@ -15,7 +15,7 @@ fn refused(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (Strin
     assert_eq!(told(&applied, scratch), told(&noop, scratch));
     assert!(!failure(&applied).changed);
     assert_eq!(scratch.names(), before);
-    (told(&applied, scratch), failure(&applied).missing)
+    (told(&applied, scratch), failure(&applied).missing.is_some())
 }
 
 /// Name, properties, what is told, and whether an earlier resource could have helped.
@@ -44,6 +44,27 @@ fn what_is_in_the_way_is_told() {
     for (name, properties, message, missing) in cases {
         assert_eq!(refused(&scratch, name, properties), ((*message).to_owned(), *missing));
     }
+}
+
+#[test]
+fn a_directory_that_may_not_be_read_goes_if_it_is_empty() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if ccm_testkit::is_root() {
+        ccm_testkit::skipped("root may read everything");
+        return;
+    }
+    let scratch = Scratch::new();
+    let unreadable = |name: &str| {
+        std::fs::set_permissions(scratch.at(name), std::fs::Permissions::from_mode(0o300)).expect("its mode");
+        Runs::here(&scratch).apply(file(&scratch.at(name), &[("ensure", "absent")]))
+    };
+    std::fs::create_dir(scratch.at("empty")).expect("a directory");
+    assert_eq!(unreadable("empty").outcome, ccm_model::Outcome::Changed);
+    scratch.write("full/f", "");
+    let refused = unreadable("full");
+    std::fs::set_permissions(scratch.at("full"), std::fs::Permissions::from_mode(0o700)).expect("its mode");
+    let expected = "\"full\" could not be removed: Directory not empty (os error 39)";
+    assert_eq!((&*told(&refused, &scratch), failure(&refused).changed), (expected, false));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Runs of one resource, on this machine or on one that the test invents.
 
-use std::cell::OnceCell;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{Cancellation, FakeClock, FakeRunner, Files, Host, SystemFiles};
@@ -11,7 +11,8 @@ use ccm_testkit::Scratch;
 
 /// How a resource is run.
 pub(crate) struct Runs<'a> {
-    pub files: &'a dyn Files,
+    /// None is this machine.
+    pub files: Option<&'a dyn Files>,
     pub directory: &'a Path,
     pub state_directory: Option<&'a Path>,
     pub noop: bool,
@@ -21,25 +22,20 @@ pub(crate) struct Runs<'a> {
 impl<'a> Runs<'a> {
     /// On this machine, from a directory of the test's own.
     pub(crate) fn here(scratch: &'a Scratch) -> Self {
-        Self {
-            files: &SystemFiles,
-            directory: scratch.path(),
-            state_directory: None,
-            noop: false,
-            diff: false,
-        }
+        Self { files: None, directory: scratch.path(), state_directory: None, noop: false, diff: false }
     }
 
     pub(crate) fn apply(&self, resource: Resource) -> Transaction {
         let catalog = Catalog { resources: vec![resource], ..Catalog::default() };
         let clock = FakeClock::default();
+        let here = SystemFiles::new(Cancellation::never());
         let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
         let run = Run {
             catalog: &catalog,
             types: &types,
-            host: Host { runner: &FakeRunner::default(), files: self.files, clock: &clock },
+            host: Host { runner: &FakeRunner::default(), files: self.files.unwrap_or(&here), clock: &clock },
             late: &NoLateValues,
-            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceCell::new() },
+            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
             noop: self.noop,
             fail_on_error: false,
             diff: self.diff,

@@ -27,9 +27,10 @@ fn state(file: &File, found: &str, differs: &str) -> State {
         None => (false, found),
     };
     let kind = match kind {
-        "file" => Some(FileKind::File),
-        "empty" => Some(FileKind::Directory { empty: true }),
-        "full" => Some(FileKind::Directory { empty: false }),
+        "file" | "mounted" => Some(FileKind::File),
+        "empty" => Some(FileKind::Directory { empty: Some(true) }),
+        "unreadable" => Some(FileKind::Directory { empty: None }),
+        "full" => Some(FileKind::Directory { empty: Some(false) }),
         "device" => Some(FileKind::Special("a device")),
         _ => None,
     };
@@ -49,8 +50,10 @@ fn state(file: &File, found: &str, differs: &str) -> State {
         ..Wanted::default()
     };
     let names = Some((if differs("owner") { "app" } else { "root" }.to_owned(), "root".to_owned()));
-    let found = PathState { link, target, parent_missing: found == "no-parent" };
-    State { found, names, wanted, ..State::default() }
+    let mount = (found == "mounted").then(|| file.path.clone());
+    let stranger = (found == "link>stranger").then_some(1001);
+    let found = PathState { link, stranger, target, parent_missing: found == "no-parent" };
+    State { found, names, wanted, mount, ..State::default() }
 }
 
 #[test]
@@ -65,7 +68,7 @@ fn every_row_of_the_table_holds() {
         let (decided, why) = match decide(&file, &state(&file, found, differs)) {
             Decision::Keep { reason } => ("keep".to_owned(), reason),
             Decision::Fail { failure, .. } => {
-                let missing = if failure.missing { ", missing" } else { "" };
+                let missing = if failure.missing.is_some() { ", missing" } else { "" };
                 (format!("fail{missing}"), failure.chain[0].clone())
             }
             Decision::Change { reason, noop_message, .. } => {
@@ -75,7 +78,7 @@ fn every_row_of_the_table_holds() {
         assert_eq!((&*decided, &*why), (action, reason), "{row}");
         rows += 1;
     }
-    assert_eq!(rows, 50);
+    assert_eq!(rows, 60);
 }
 
 #[test]
@@ -130,6 +133,26 @@ fn a_diff_says_why_it_shows_no_lines() {
     assert_eq!(binary, "binary content differs (sha256 old → new)\n");
     let long = with(|state| state.wanted.content = None);
     assert_eq!(long, "content of more than 1 MiB differs (sha256 old → new)\n");
+    let unread = |state: &mut State| {
+        let target = state.found.target.as_mut().unwrap();
+        (target.sha256, target.content) = (None, None);
+    };
+    let removed = diff("absent", "-", "file", "-", unread);
+    assert_eq!(removed.as_deref(), Some("content of more than 1 MiB is removed\n"));
+    let made = diff("present", "content", "nothing", "-", |state| state.wanted.content = Some(vec![0]));
+    assert_eq!(made.as_deref(), Some("binary content is new (sha256 new)\n"));
+}
+
+#[test]
+fn a_diff_shows_carriage_returns() {
+    let shown = diff("present", "content", "file", "content", |state| {
+        state.wanted.content = Some(b"a\nb\rc\nold\r".to_vec());
+        let target = state.found.target.as_mut().unwrap();
+        target.content = Some(b"a\r\nb\nold\r".to_vec());
+    });
+    let expected =
+        "--- /d/f\n+++ /d/f\n@@ -1,3 +1,3 @@\n-a\\r\n-b\n+a\n+b\\rc\n old\\r\n\\ No newline at end of file\n";
+    assert_eq!(shown.as_deref(), Some(expected));
 }
 
 #[test]

@@ -30,7 +30,10 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(directory) => directory,
         Err(error) => return cannot_start(&error),
     };
-    let sources = MachineSources::new(&arguments.values.facts, &directory);
+    let sources = match MachineSources::of_manifest(&arguments.manifest, &arguments.values) {
+        Ok(sources) => sources,
+        Err(code) => return code,
+    };
     let read =
         manifest::read(&arguments.manifest, &arguments.values.data, &sources, !arguments.quiet, &types);
     let (catalog, loaded) = match read {

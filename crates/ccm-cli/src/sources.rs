@@ -12,7 +12,8 @@ use ccm_host::{Cancellation, Clock, Files as _, SystemClock, SystemFiles, System
 use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
-use crate::arguments::FactArguments;
+use crate::arguments::{FactArguments, ManifestArguments, ValueArguments};
+use crate::exit::Code;
 use crate::messages;
 
 /// A file that a manifest reads may have this many bytes.
@@ -26,6 +27,8 @@ pub(crate) struct MachineSources {
     given: FactArguments,
     /// The facts that were given stand for another machine, so this one is not asked.
     is_another: bool,
+    /// The variables of the environment are facts as well.
+    has_environment: bool,
     /// The file of variables beside the manifest, if it is to be read.
     dotenv: Option<PathBuf>,
     gathered: Cell<Subtrees>,
@@ -35,8 +38,8 @@ pub(crate) struct MachineSources {
 }
 
 impl MachineSources {
-    /// Looks at this machine; `directory` is that of the manifest.
-    pub(crate) fn new(given: &FactArguments, directory: &Path) -> Self {
+    /// Looks at this machine. `dotenv` is the file of variables beside the manifest, which need not be there.
+    pub(crate) fn new(given: &FactArguments, dotenv: Option<PathBuf>) -> Self {
         let clock = SystemClock::new();
         let now = Timestamp::try_from(clock.now()).unwrap_or_default();
         Self {
@@ -45,16 +48,30 @@ impl MachineSources {
             files: SystemFiles::new(Cancellation::never()),
             given: given.clone(),
             is_another: false,
-            dotenv: (!given.no_env).then(|| directory.join(".env")),
+            has_environment: false,
+            dotenv,
             gathered: Cell::new(Subtrees::NONE),
             of_machine: RefCell::new(Value::map::<&str>([])),
             written: OnceCell::new(),
         }
     }
 
+    /// Looks at this machine for a manifest.
+    pub(crate) fn of_manifest(manifest: &ManifestArguments, values: &ValueArguments) -> Result<Self, Code> {
+        let dotenv = crate::manifest::dotenv(manifest, &values.environment)
+            .map_err(|error| crate::apply::cannot_start(&error))?;
+        Ok(Self::new(&values.facts, dotenv))
+    }
+
     /// Takes the facts that were given for those of another machine.
     pub(crate) fn of_another(mut self) -> Self {
         self.is_another = true;
+        self
+    }
+
+    /// Takes the variables of the environment for facts as well.
+    pub(crate) fn with_environment(mut self) -> Self {
+        self.has_environment = true;
         self
     }
 
@@ -92,6 +109,10 @@ impl MachineSources {
             files.extend(custom.into_iter().map(|file| (file.path.display().to_string(), file.text.into())));
         }
         for path in &self.given.facts {
+            if let Some(hint) = url_hint(path) {
+                let message = format!("the facts {}: a URL is not supported in this version", path.display());
+                return Err(vec![Diagnostic::without_place(message).with_hint(hint)]);
+            }
             let text = self.read(path).map_err(|error| {
                 let message = format!("the facts {} can't be read: {error}", path.display());
                 vec![Diagnostic::without_place(message)]
@@ -106,7 +127,12 @@ impl MachineSources {
             .iter()
             .map(|(source, format, text)| facts::File { source: *source, text, format: *format })
             .collect();
-        let mut written = facts::merge(&files)?;
+        let mut written = Value::map::<&str>([]);
+        if self.has_environment {
+            let variables = environment().into_iter().map(|(name, value)| (name, Value::text(value)));
+            written = Value::map(variables);
+        }
+        merge::deep(&mut written, &facts::merge(&files)?);
         for pair in &self.given.fact {
             match assignment::read(pair) {
                 Ok(value) => merge::deep(&mut written, &value),
@@ -159,8 +185,17 @@ impl Sources for MachineSources {
     }
 }
 
+/// Advises what to do with a URL where a file is meant; none if it is a file.
+pub(crate) fn url_hint(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let (scheme, _) = text.split_once("://")?;
+    let is_url =
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+');
+    is_url.then(|| "fetch it into a file first, and name that".to_owned())
+}
+
 /// How a file of facts is written, by its name.
-fn format_of(name: &str) -> facts::Format {
+pub(crate) fn format_of(name: &str) -> facts::Format {
     let is_json = Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     if is_json { facts::Format::Json } else { facts::Format::Yaml }
 }

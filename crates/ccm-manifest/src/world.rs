@@ -30,6 +30,8 @@ const LONGEST_KEPT: usize = 1 << 20;
 pub(crate) struct World<'s> {
     pub(crate) sources: &'s dyn Sources,
     pub(crate) texts: RefCell<SourceMap>,
+    /// Names that expressions have beside the usual ones.
+    pub(crate) variables: Map,
     facts: RefCell<Facts>,
     environment: OnceCell<Value>,
     expressions: RefCell<HashMap<Box<str>, Rc<Read>>>,
@@ -65,6 +67,7 @@ impl<'s> World<'s> {
         Self {
             sources,
             texts: RefCell::new(texts),
+            variables: Map::new(),
             facts: RefCell::default(),
             environment: OnceCell::new(),
             expressions: RefCell::default(),

@@ -11,6 +11,7 @@ use ccm_host::state::LockHolder;
 use ccm_host::{
     Cancellation, CancellationSource, Clock as _, Host, Level, Outlet, SystemClock, SystemFiles, SystemRunner,
 };
+use ccm_manifest::render;
 use ccm_model::{Catalog, ResourceIndex, closest};
 
 use crate::arguments::{Apply, Output};
@@ -18,7 +19,7 @@ use crate::exit::Code;
 use crate::late::CatalogLate;
 use crate::listeners::{self, EventsFile, Listeners};
 use crate::sources::MachineSources;
-use crate::{manifest, messages, state, watch};
+use crate::{diagnostics, manifest, messages, show, state, watch};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: &Apply) -> Code {
@@ -40,6 +41,16 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(read) => read,
         Err(code) => return code,
     };
+    if arguments.render {
+        return match render(&catalog, &loaded) {
+            Ok(text) => show::print(&text),
+            Err(mistakes) => {
+                diagnostics::print(&mistakes, &loaded.texts());
+                messages::error("the manifest can't be rendered; nothing was run", &[], &[]);
+                Code::NothingRun
+            }
+        };
+    }
     let only = match selection(arguments, &catalog) {
         Ok(only) => only,
         Err(code) => return code,

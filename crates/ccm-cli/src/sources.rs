@@ -156,8 +156,9 @@ impl Sources for MachineSources {
 
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
         self.gather(needed);
-        let mut facts = self.of_machine.borrow().clone();
         let written = self.written.get_or_init(|| self.written(texts)).clone()?;
+        self.gather(&misspelt(needed, &written));
+        let mut facts = self.of_machine.borrow().clone();
         merge::deep(&mut facts, &written);
         Ok(facts)
     }
@@ -183,6 +184,19 @@ impl Sources for MachineSources {
     fn now(&self) -> Timestamp {
         self.now
     }
+}
+
+/// The facts beside what leads nowhere, from which the one that was meant can be told.
+fn misspelt(needed: &[FactPath], written: &Value) -> Vec<FactPath> {
+    let leads_nowhere = |path: &&FactPath| {
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        let mut value = Some(written);
+        for name in &names {
+            value = value.and_then(|value| value.get(name));
+        }
+        names.len() > 1 && value.is_none() && Subtree::needed_for(&names).is_empty()
+    };
+    needed.iter().filter(leads_nowhere).map(|path| path[..1].to_vec()).collect()
 }
 
 /// Advises what to do with a URL where a file is meant; none if it is a file.

@@ -20,6 +20,8 @@ const DEEPEST: usize = 10;
 #[derive(Default)]
 pub(crate) struct Children {
     pub(crate) found: Vec<Child>,
+    /// The texts in their values that must not be shown.
+    pub(crate) secrets: Vec<String>,
 }
 
 /// What is around a manifest.
@@ -145,6 +147,7 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
             data: passed,
         },
     });
+    loader.children.secrets.extend(read.data.secrets);
     loader.children.found[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
     if health_check_only {
         for draft in &mut loader.drafts[first..] {

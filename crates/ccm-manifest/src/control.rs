@@ -108,6 +108,15 @@ impl Conditions {
     }
 }
 
+impl Conditions {
+    /// All of them: what each wants, its expression and the manifest that it stands in.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = (bool, &str, usize)> {
+        self.conditions.iter().map(|condition| {
+            (condition.wanted, condition.node.as_text().unwrap_or_default(), condition.manifest)
+        })
+    }
+}
+
 impl Condition {
     /// Tells whether it lets the resource be managed; the error is what it waits for.
     fn holds(

@@ -269,10 +269,12 @@ impl<'s> Loader<'s, '_> {
             paths::require_directories(&mut catalog, self.types, &mut diagnostics);
         }
         let specs = self.types.specs();
+        let mut data = read.data;
+        data.secrets.append(&mut self.children.secrets);
         Loaded {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
-            data: read.data,
+            data,
             late: Late::new(self.world, self.manifests, specs, managed, waiting),
         }
     }

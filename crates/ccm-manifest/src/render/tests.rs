@@ -312,7 +312,7 @@ ccm:
         - /made:
             text: "[redacted] and more"
     - thing:
-        - y:
+        - "y":
             require:
               - thing#/made
             text: '{{ file("/made") + string((-3)) + "[redacted]" }}'

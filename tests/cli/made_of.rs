@@ -34,10 +34,7 @@ fn expressions_that_do_not_work_out_are_refused() {
         ("made_of_unknown_key", "        - a: {timeout: \"{{ Data.timeuot }}\"}\n"),
         ("made_of_unknown_fact", "        - a: {timeout: \"{{ Facts.host.info.platfrom }}\"}\n"),
         ("made_of_unknown_path", "        - a: {timeout: \"{{ lookup('data.timeuot') }}\"}\n"),
-        (
-            "made_of_wrong_type",
-            "        - a: {returns: \"{{ Data.timeout }}\", tries: \"{{ Data.timeout }}\"}\n",
-        ),
+        ("made_of_wrong_type", "        - a: {returns: \"{{ Data.timeout }}\", timeout: \"{{ Data }}\"}\n"),
     ] {
         refused(&Scratch::new(), name, &manifest("data: {timeout: 30s}\n", resource), &[]);
     }
@@ -51,7 +48,7 @@ fn templates_that_can_not_be_rendered_are_refused() {
     scratch.write("binary.j2", b"\x7fELF\x00\xff\xfe");
     scratch.write("broken.j2", "first\n{{ Data.nothing }}\n");
     for name in ["loop", "missing", "binary", "broken"] {
-        let resource = format!("    - file:\n        - [dir]/x: {{source: {name}.j2}}\n");
+        let resource = format!("    - file:\n        - [dir]/x:\n            source: {name}.j2\n");
         refused(&scratch, &format!("made_of_template_{name}"), &manifest("", &resource), &[]);
     }
 }
@@ -149,4 +146,7 @@ fn variables_come_from_the_file_beside_the_manifest_unless_that_is_not_wanted() 
     let other = Scratch::new();
     other.write(".env", "GOOD=1\nWORD='open\n");
     refused(&other, "made_of_dotenv", &text, &[]);
+    std::fs::remove_file(other.path().join(".env")).expect("it was there");
+    std::fs::create_dir(other.path().join(".env")).expect("a directory");
+    refused(&other, "made_of_dotenv_unreadable", &text, &[]);
 }

@@ -229,8 +229,8 @@ Custom facts come from these files, where later ones win and maps are merged:
   /etc/ccm/facts.json, /etc/ccm/facts.yaml, /etc/ccm/facts.d/*.json and *.yaml
   the same in $XDG_CONFIG_HOME/ccm, else in ~/.config/ccm
   what --facts names, then what --fact sets
-Links, what is no regular file and files of more than 1 MiB are left out with a warning; as root also
-what belongs to somebody else or may be written by everybody. No file is ever run.";
+Links, what is no regular file and files of more than 1 MiB are left out with a warning; as root
+also what belongs to somebody else or may be written by everybody. No file is ever run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CUSTOM_FACTS)]
@@ -256,8 +256,8 @@ pub(crate) enum Hiera {
 const VARIABLES: &str = "\
 Facts are those given here, and no others without --system-facts or --env-facts.
 
-With --env, the keys that lead to a value make its name, in capitals, with `_` between them and for
-whatever can't stand in a name. Two values of one name are an error. Lists are JSON, null is empty.";
+With --env, the keys that lead to a value make its name, in capitals, with `_` between them and
+for whatever can't stand in a name. Two values of one name are an error. Lists are JSON, null is empty.";
 
 #[derive(Debug, Args)]
 #[command(after_help = VARIABLES)]

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &HieraParse) -> Code {
         messages::error(&message, &[], &[hint]);
         return Code::NothingRun;
     }
-    let (name, text) = match manifest::text(&arguments.file, LONGEST) {
+    let (name, text) = match manifest::text(&arguments.file, LONGEST, "file") {
         Ok(read) => read,
         Err(code) => return code,
     };

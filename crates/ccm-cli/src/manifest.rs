@@ -52,7 +52,7 @@ pub(crate) fn request(
     values: &DataArguments,
     sources: &MachineSources,
 ) -> Result<Request, Code> {
-    let (name, text) = text(&arguments.path, arguments.max_manifest_size)?;
+    let (name, text) = text(&arguments.path, arguments.max_manifest_size, "manifest")?;
     let directory = directory(arguments).map_err(|error| crate::apply::cannot_start(&error))?;
     Ok(Request {
         name,
@@ -116,18 +116,16 @@ pub(crate) fn specs(types: &[&'static dyn ResourceType]) -> Vec<&'static dyn Typ
 }
 
 /// The text of a manifest, or of anything like it, and what messages call it.
-pub(crate) fn text(path: &Path, limit: u64) -> Result<(String, String), Code> {
+pub(crate) fn text(path: &Path, limit: u64, what: &str) -> Result<(String, String), Code> {
     let from_input = path == Path::new("-");
     let name = if from_input { "standard input".to_owned() } else { path.display().to_string() };
     let bytes = read_at_most((!from_input).then_some(path), limit).map_err(|error| {
         let hint = match error.kind() {
             ErrorKind::FileTooLarge => {
-                let message = format!("manifest {name} is longer than {limit} bytes");
-                messages::error(
-                    &message,
-                    &[],
-                    &["raise --max-manifest-size if it is meant to be that long".to_owned()],
-                );
+                let message = format!("{what} {name} is longer than {limit} bytes");
+                let hint = "raise --max-manifest-size if it is meant to be that long".to_owned();
+                let hints: Vec<String> = (what == "manifest").then_some(hint).into_iter().collect();
+                messages::error(&message, &[], &hints);
                 return Code::NothingRun;
             }
             ErrorKind::NotFound if path.is_relative() => {
@@ -138,7 +136,7 @@ pub(crate) fn text(path: &Path, limit: u64) -> Result<(String, String), Code> {
             _ => None,
         };
         let hints: Vec<String> = hint.into_iter().collect();
-        messages::error(&format!("manifest {name} can't be read"), &[error.to_string()], &hints);
+        messages::error(&format!("{what} {name} can't be read"), &[error.to_string()], &hints);
         Code::NothingRun
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -147,7 +145,7 @@ pub(crate) fn text(path: &Path, limit: u64) -> Result<(String, String), Code> {
         let line = before.matches('\n').count() + 1;
         let cause = format!("line {line}: byte {at} is not part of a UTF-8 character");
         let hints = ["save the file as UTF-8".to_owned()];
-        messages::error(&format!("manifest {name} is not UTF-8 text"), &[cause], &hints);
+        messages::error(&format!("{what} {name} is not UTF-8 text"), &[cause], &hints);
         Code::NothingRun
     })?;
     Ok((name, text))

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{CustomFacts, Subtree, Subtrees};
-use ccm_host::{Cancellation, Clock, Files as _, SystemClock, SystemFiles, SystemMachine, environment};
+use ccm_host::{
+    Cancellation, Clock, FileError, Files as _, SystemClock, SystemFiles, SystemMachine, environment,
+};
 use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
@@ -137,7 +139,8 @@ impl MachineSources {
             match assignment::read(pair) {
                 Ok(value) => merge::deep(&mut written, &value),
                 Err(error) => {
-                    let mistake = Diagnostic::without_place(format!("--fact {pair}: {error}"));
+                    let mistake =
+                        Diagnostic::without_place(format!("the fact `{pair}` can't be read: {error}"));
                     return Err(vec![mistake.with_hint(error.hint())]);
                 }
             }
@@ -148,7 +151,7 @@ impl MachineSources {
 
 impl Sources for MachineSources {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let read = self.files.read(path, LONGEST).map_err(io::Error::other)?;
+        let read = self.files.read(path, LONGEST).map_err(as_io)?;
         let content = read.content.ok_or(io::ErrorKind::FileTooLarge)?;
         String::from_utf8(content)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -171,7 +174,7 @@ impl Sources for MachineSources {
                 let source = texts.add(path.display().to_string(), text.as_str());
                 variables.extend(dotenv::read(source, &text)?);
             }
-            Err(error) if is_absent(&error) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 let message = format!("{} can't be read: {error}", path.display());
                 let mistake = Diagnostic::without_place(message);
@@ -214,16 +217,17 @@ pub(crate) fn format_of(name: &str) -> facts::Format {
     if is_json { facts::Format::Json } else { facts::Format::Yaml }
 }
 
-/// Tells whether a file is not there, whatever layers the error has.
-fn is_absent(error: &io::Error) -> bool {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if let Some(error) = error.downcast_ref::<io::Error>()
-            && error.kind() == io::ErrorKind::NotFound
-        {
-            return true;
+/// What the system said of a file; whoever reads it names the file.
+fn as_io(error: FileError) -> io::Error {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(cause) = source {
+        if let Some(cause) = cause.downcast_ref::<io::Error>() {
+            return match cause.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(cause.kind(), cause.to_string()),
+            };
         }
-        source = error.source();
+        source = cause.source();
     }
-    false
+    io::Error::other(error)
 }

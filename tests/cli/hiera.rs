@@ -90,7 +90,7 @@ fn a_file_is_json_a_manifest_or_standard_input() {
 #[test]
 fn mistakes_have_their_place() {
     for (name, data, args) in [
-        ("hiera_missing_fact", DATA.replace("Facts.role ?? 'none'", "Facts.rloe"), &["role=web"][..]),
+        ("hiera_missing_fact", DATA.replace("Facts.role ?? 'none'", "Environ.MY_RLOE"), &["role=web"][..]),
         ("hiera_unknown_key", "date: {a: 1}\n".to_owned(), &[]),
         ("hiera_empty", "# nothing\n".to_owned(), &[]),
         ("hiera_bad_data", DATA.to_owned(), &["--data", "a"]),

@@ -74,7 +74,8 @@ fn the_schema_and_the_loader_refuse_the_same() {
         ("ccm: {resources: [{exec: [{a: {ensure: absent}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {user: root}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {require: [b]}}]}]}", false),
-        ("data: {}\nccm: {resources: [{exec: {name: a}}]}", false),
+        ("data: {}\nccm: {resources: [{exec: {name: a}}]}", true),
+        ("data: []\nccm: {resources: [{exec: {name: a}}]}", false),
     ] {
         assert_eq!(validator.is_valid(&document(text)), valid, "schema: {text}");
         let scratch = Scratch::new();

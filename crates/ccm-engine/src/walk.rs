@@ -14,7 +14,7 @@ use ccm_model::{
 
 use crate::contract::{Context, ResourceType};
 use crate::harness::{Handled, Turn, WouldChange, handle};
-use crate::late::{LateValues, Progress};
+use crate::late::{LateValues, Progress, Resolved};
 
 /// How a run can be ended from outside.
 #[derive(Clone, Copy)]
@@ -272,7 +272,10 @@ impl<'a> Walk<'a> {
         };
         let triggers: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
         if let Some(child) = resource.stands_for {
-            let (outcome, handled) = self.child_ended(child);
+            let (outcome, handled) = match self.late_control(index) {
+                Some(outcome) => (outcome, Handled::default()),
+                None => self.child_ended(child),
+            };
             return (outcome, handled, Vec::new());
         }
         let Some(resource_type) = run.resource_type(resource) else {
@@ -318,6 +321,22 @@ impl<'a> Walk<'a> {
         let nearest = self.would_change.iter().rev().find(|earlier| required[earlier.get()]).copied();
         let resource = self.run.catalog.resource(nearest.unwrap_or(last)).id.clone();
         Some(WouldChange { resource, is_required: nearest.is_some() })
+    }
+
+    /// What becomes of a resource that stands for a child if its `control` is known only now, and does not
+    /// let it be managed.
+    fn late_control(&self, index: ResourceIndex) -> Option<Outcome> {
+        let resource = self.run.catalog.resource(index);
+        if resource.control != Control::Late {
+            return None;
+        }
+        match self.run.late.resolve(index, resource, self) {
+            Ok(Resolved::NotManaged { reason }) => {
+                Some(Outcome::Skipped { cause: SkipCause::NotManaged { reason } })
+            }
+            Ok(_) => None,
+            Err(failure) => Some(Outcome::Failed(Box::new(failure))),
+        }
     }
 
     /// What a child came to, all its resources having had their turn.

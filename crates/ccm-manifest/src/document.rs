@@ -158,6 +158,7 @@ impl Reading<'_, '_> {
             }
         }
         let settings = Map::new(settings);
+        let is_alone = resources.is_none();
         if let (Some(template), Some(resources)) = (&template, &resources) {
             let mistake =
                 Diagnostic::error(template.key.span, "`resources` and `resources_template` are both given");
@@ -172,6 +173,7 @@ impl Reading<'_, '_> {
             Some(resources) => self.resources(resources),
             None => self.items(misplaced),
         };
+        let template = template.filter(|_| is_alone);
         Document { settings, items, template, ..Document::default() }
     }
 

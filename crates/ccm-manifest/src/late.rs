@@ -49,7 +49,7 @@ impl LateResource {
     /// What a resource waits for, if it does.
     pub(crate) fn of(draft: &Draft) -> Option<Self> {
         let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
-        if is_off || draft.found.late_on.is_empty() {
+        if is_off || (draft.found.late_on.is_empty() && draft.control_late_on.is_empty()) {
             return None;
         }
         Some(Self {
@@ -97,6 +97,7 @@ impl<'s> Late<'s> {
         let mut diagnostics = Vec::new();
         let judged = waiting.conditions.judge(evaluator, &mut diagnostics);
         let before = judged.late_on.first().and_then(|(on, _)| not_before(on));
+        diagnostics.extend(self.world.take_mistakes());
         match (judged.control, before) {
             _ if !diagnostics.is_empty() => return Completed::Mistaken(diagnostics),
             (Control::NotManaged { reason }, _) => return Completed::NotManaged(reason),
@@ -108,11 +109,12 @@ impl<'s> Late<'s> {
         let mut expander = Expander::new(evaluator(waiting.manifest)).only(&waiting.texts);
         let spec = self.types[waiting.type_index];
         expander.properties(&mut completed.properties, spec, waiting.provider.provider());
-        let found = expander.found;
+        let mut found = expander.found;
+        found.diagnostics.extend(self.world.take_mistakes());
         if let Some(before) = found.late_on.first().and_then(|(on, _)| not_before(on)) {
             return Completed::NotBefore(before);
         }
-        if found.diagnostics.is_empty() {
+        if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
             Completed::Resource(Box::new(completed))
         } else {
             Completed::Mistaken(found.diagnostics)

@@ -29,6 +29,7 @@ mod references;
 mod render;
 mod resources;
 mod schema;
+mod schema_expressions;
 mod scope;
 mod slips;
 mod sources;

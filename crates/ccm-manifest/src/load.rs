@@ -1,7 +1,7 @@
 //! From text to catalog, step by step.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_model::{
@@ -11,9 +11,10 @@ use ccm_model::{
 
 use crate::children::{self, Around, Children};
 use crate::control::Conditions;
-use crate::data::{self, Overlay, ResolvedData};
+use crate::data::{self, Layered, Overlay, ResolvedData};
 use crate::document::{self, Document, Settings, smallest_manifest};
 use crate::draft::{Beginning, Draft};
+use crate::expand::refused_as_late;
 use crate::generated::{self, Generated};
 use crate::hiera::{self, DataFile};
 use crate::late::{Late, LateResource};
@@ -61,7 +62,7 @@ impl Loaded<'_> {
 /// Reads a manifest that may use these resource types.
 pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn Sources) -> Loaded<'s> {
     let mut texts = SourceMap::default();
-    let source = texts.add(request.name, Arc::clone(&request.text));
+    let source = texts.add(request.name.as_str(), Arc::clone(&request.text));
     let world = World::new(sources, texts);
     let mut diagnostics = Vec::new();
     let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
@@ -73,12 +74,14 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
         drafts: Vec::new(),
         children: Children::default(),
         nameless: Vec::new(),
+        secrets: Vec::new(),
         broken: HashSet::new(),
         generated: Vec::new(),
         diagnostics,
     };
-    let manifest =
-        Manifest { source, text: request.text, directory: request.directory, around: Around::default() };
+    let own = Path::new(&request.name).file_name().map(|name| paths::normal(&request.directory.join(name)));
+    let around = Around::nothing(own);
+    let manifest = Manifest { source, text: request.text, directory: request.directory, around };
     let read = loader.manifest(manifest);
     loader.finish(read, source)
 }
@@ -109,7 +112,9 @@ pub(crate) struct Loader<'s, 't> {
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) children: Children,
-    nameless: Vec<(Nameless, usize)>,
+    nameless: Vec<(Nameless, usize, bool)>,
+    /// Every text in the values of any manifest that must not be shown.
+    secrets: Vec<String>,
     broken: HashSet<Box<str>>,
     /// What templates wrote.
     generated: Vec<Generated>,
@@ -130,20 +135,19 @@ impl<'s> Loader<'s, '_> {
         };
         let Document { data, settings, mut items, template } =
             document::read(source, root, self.types, &mut self.diagnostics);
-        let overlays = around.overlays(&data, &self.overlays);
-        let data = data::resolve(&data, &self.world, &text, &directory, &overlays, &mut self.diagnostics);
-        let data = around.complete(data);
+        let layered = Layered { over: &around.overlays(&self.overlays), beneath: around.beneath() };
+        let data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
+        self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
         self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
-        let nothing = Managed::new();
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
-        let settings =
-            document::settings(settings, self.evaluator(own, Moment::Early(&nothing)), &mut diagnostics);
+        let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
         let mut standing = own;
         let mut verbatim = false;
+        let written_at = template.as_ref().map(|template| template.value.span);
         if let Some(template) = template {
-            let evaluator = self.evaluator(own, Moment::Early(&nothing));
+            let evaluator = self.evaluator(own, Moment::Names);
             if let Some((generated, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
                 standing = self.manifests.len();
                 verbatim = true;
@@ -154,7 +158,7 @@ impl<'s> Loader<'s, '_> {
             }
         }
         self.diagnostics = diagnostics;
-        let items_span = items.first().map(|item| wording::start_of(item.span));
+        let items_span = items.first().map(|item| wording::start_of(item.span)).or(written_at);
         self.collect(items, standing, verbatim, &around, &data);
         ReadManifest { settings, data, items_span }
     }
@@ -170,11 +174,10 @@ impl<'s> Loader<'s, '_> {
     ) {
         let collected = collect(items, self.types, &mut self.diagnostics);
         self.broken.extend(collected.broken);
-        self.nameless.extend(collected.nameless.into_iter().map(|nameless| (nameless, manifest)));
-        let nothing = Managed::new();
+        self.nameless.extend(collected.nameless.into_iter().map(|nameless| (nameless, manifest, verbatim)));
         for declaration in collected.declarations {
             let mut diagnostics = std::mem::take(&mut self.diagnostics);
-            let evaluator = |manifest: usize| self.evaluator(manifest, Moment::Early(&nothing));
+            let evaluator = |manifest: usize| self.evaluator(manifest, Moment::Names);
             let beginning = Beginning {
                 types: self.types,
                 manifest,
@@ -208,7 +211,13 @@ impl<'s> Loader<'s, '_> {
     fn finish(mut self, read: ReadManifest, source: SourceId) -> Loaded<'s> {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let mut drafts = std::mem::take(&mut self.drafts);
-        let managed = self.managed(&drafts);
+        let mut managed = self.managed(&drafts);
+        if drafts.iter().any(|draft| draft.is_unsettled) {
+            for draft in &mut drafts {
+                draft.settle(|manifest| self.evaluator(manifest, Moment::Early(&managed)), &mut diagnostics);
+            }
+            managed = self.managed(&drafts);
+        }
         let broken = std::mem::take(&mut self.broken);
         let nameless = std::mem::take(&mut self.nameless);
         let mut names = Names::new(self.types, &broken);
@@ -231,9 +240,9 @@ impl<'s> Loader<'s, '_> {
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
             draft.check(self.types, &self.manifests[draft.manifest].text, &mut diagnostics);
         }
-        for (nameless, manifest) in nameless {
+        for (nameless, manifest, verbatim) in nameless {
             let text = &self.manifests[manifest].text;
-            diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, false), text));
+            diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, verbatim), text));
         }
         let mut waiting = HashMap::new();
         for (index, draft) in drafts.iter_mut().enumerate() {
@@ -244,7 +253,7 @@ impl<'s> Loader<'s, '_> {
             }
         }
         diagnostics.extend(self.world.take_mistakes());
-        generated::point_into_templates(&self.generated, &mut diagnostics);
+        refuse_early(&self.world, &managed, &mut diagnostics);
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
         let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
@@ -268,9 +277,12 @@ impl<'s> Loader<'s, '_> {
             paths::find_below_nothing(&catalog, self.types, &mut diagnostics);
             paths::require_directories(&mut catalog, self.types, &mut diagnostics);
         }
-        let specs = self.types.specs();
+        generated::point_into_templates(&self.generated, &mut diagnostics);
         let mut data = read.data;
-        data.secrets.append(&mut self.children.secrets);
+        data.secrets = self.secrets;
+        data.secrets.sort_unstable();
+        data.secrets.dedup();
+        let specs = self.types.specs();
         Loaded {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
@@ -295,12 +307,21 @@ impl<'s> Loader<'s, '_> {
 
 /// Lets a resource require what its late values come from.
 fn late_edges(draft: &mut Draft, index: ResourceIndex, diagnostics: &mut Vec<Diagnostic>) {
-    for (on, span) in &draft.found.late_on {
+    let of_control = draft.control_late_on.iter().map(|(on, span)| (on, span, true));
+    let of_values = draft.found.late_on.iter().map(|(on, span)| (on, span, false));
+    for (on, span, is_control) in of_control.chain(of_values) {
         match on {
+            // What there is now may decide whether there is anything to do.
+            LateOn::File(on) if *on == index && is_control => {}
             LateOn::File(on) if *on == index => {
                 diagnostics.push(Diagnostic::error(*span, "this names the file that it is to make"));
             }
-            LateOn::File(on) => draft.resource.require.push(Dependency { on: *on, span: *span }),
+            LateOn::File(on) => {
+                let mut edges = draft.resource.require.iter().chain(&draft.resource.subscribe);
+                if !edges.any(|edge| edge.on == *on) {
+                    draft.resource.require.push(Dependency { on: *on, span: *span });
+                }
+            }
             LateOn::Capture(name) => {
                 let name = name.as_deref().unwrap_or_default();
                 let mistake = if name.is_empty() {
@@ -310,6 +331,17 @@ fn late_edges(draft: &mut Draft, index: ResourceIndex, diagnostics: &mut Vec<Dia
                 };
                 diagnostics.push(mistake.with_hint("`capture` is not supported in this version"));
             }
+        }
+    }
+}
+
+/// Refuses the content of managed files where it was needed before it was known that they are.
+fn refuse_early(world: &World<'_>, managed: &Managed, diagnostics: &mut Vec<Diagnostic>) {
+    for (path, span) in world.take_used_early() {
+        if let Some(on) = managed.get(&*path.to_string_lossy()) {
+            // What it is like now does not matter, nor whether there is one.
+            diagnostics.retain(|mistake| !mistake.span().is_some_and(|found| span.contains(found)));
+            diagnostics.push(refused_as_late(&LateOn::File(*on), span));
         }
     }
 }

@@ -1,16 +1,23 @@
 //! Evaluating an expression of a manifest.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_data::templates::{self, ScopeError, TemplateError, TemplateScope};
-use ccm_expr::{FunctionError, Scope, Timestamp, Value};
+use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
 use ccm_model::{ResourceIndex, SourceId, Span, closest};
 
+use crate::paths::normal;
 use crate::world::{NAMES, World};
+
+/// How many templates may be looked into for what another one includes, each within the other.
+const MOST_INCLUDES: usize = 64;
+
+/// How many places in templates are shown for one mistake: the nearest of includes within includes.
+const MOST_PLACES: usize = 5;
 
 /// A manifest as its expressions see it.
 #[derive(Clone, Debug)]
@@ -28,7 +35,10 @@ pub(crate) struct ManifestScope {
 pub(crate) enum Moment<'a> {
     /// While the values of the manifest are put together: facts and environment.
     Data,
-    /// Before a run: the values too. These files will be managed, so their content is not known.
+    /// While it is found out who the resources are: the values too. Which files will be managed is not known
+    /// yet, so the world remembers those that were read.
+    Names,
+    /// Before a run: the same. Now it is known that these files will be managed, so that their content is not.
     Early(&'a Managed),
     /// When a resource is reached: all that it waited for.
     Late(&'a dyn Reached),
@@ -66,6 +76,18 @@ pub(crate) struct Mistake {
     pub(crate) hints: Vec<String>,
     /// Places in templates that it comes from, the nearest first, each with what is there.
     pub(crate) places: Vec<(Span, String)>,
+    /// The path that led to nothing, if that is the mistake.
+    pub(crate) missing: Option<String>,
+}
+
+impl Mistake {
+    /// Tells whether it is nothing but a fact that is not there and that no machine has to have.
+    pub(crate) fn is_of_absent_fact(&self) -> bool {
+        const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+        let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
+        matches!(keys.next(), Some("Facts" | "facts"))
+            && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root))
+    }
 }
 
 /// What a template rendered to, and which of its lines wrote which line.
@@ -98,9 +120,9 @@ impl Evaluator<'_, '_> {
         let read = self.world.expression(text);
         let expression = match &read.expression {
             Ok(expression) => expression,
-            Err(error) => return Err(Trouble::Mistake(mistake(error))),
+            Err(error) => return Err(Trouble::Mistake(self.mistake(error))),
         };
-        if let (Moment::Early(_), Some(name)) = (self.moment, read.captures.first()) {
+        if let (Moment::Names | Moment::Early(_), Some(name)) = (self.moment, read.captures.first()) {
             return Err(Trouble::Late(LateOn::Capture(name.clone())));
         }
         if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
@@ -109,23 +131,15 @@ impl Evaluator<'_, '_> {
                 message: "values in `data` may name `Facts` and `Environ` only".to_owned(),
                 hints: Vec::new(),
                 places: Vec::new(),
+                missing: None,
             }));
         }
-        let facts = if read.facts.is_empty() { Value::Null } else { self.world.facts(&read.facts) };
-        let calling =
-            Calling { evaluator: self, facts, late: RefCell::default(), places: RefCell::default() };
-        match expression.evaluate(&calling) {
-            Ok(value) => Ok(value),
-            Err(_) if calling.late.borrow().is_some() => {
-                Err(calling.late.take().map_or(Trouble::Reported, Trouble::Late))
-            }
-            Err(_) if self.world.is_broken() => Err(Trouble::Reported),
-            Err(error) => {
-                let mut mistake = mistake(&error);
-                mistake.places = calling.places.take();
-                Err(Trouble::Mistake(mistake))
-            }
+        let calling = Calling::new(self);
+        if !read.facts.is_empty() {
+            calling.facts.replace(calling.facts(&read.facts));
         }
+        let evaluated = expression.evaluate(&calling);
+        calling.outcome(evaluated, |error| self.mistake(&error))
     }
 
     /// Renders a template beside the manifest.
@@ -138,48 +152,50 @@ impl Evaluator<'_, '_> {
         self.rendered(|calling| calling.template_with_lines(path))
     }
 
+    fn mistake(&self, error: &ccm_expr::Error) -> Mistake {
+        let mut hints = error.hints.clone();
+        let mut missing = None;
+        match &error.cause {
+            Cause::MissingKey(path) => missing = Some(path.clone()),
+            Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
+                hints = vec![format!("a value of the manifest is `Data.{name}`")];
+            }
+            Cause::UnknownName(_) if hints.is_empty() => {
+                hints.push("the names are `Facts`, `Data`, `Environ` and `Captures`".to_owned());
+            }
+            _ => {}
+        }
+        let Range { start, end } = error.range;
+        Mistake { range: start..end, message: error.message.clone(), hints, places: Vec::new(), missing }
+    }
+
     fn rendered<T>(
         &self,
         render: impl FnOnce(&Calling<'_, '_, '_>) -> Result<T, FunctionError>,
     ) -> Result<T, Trouble> {
-        let calling = Calling {
-            evaluator: self,
-            facts: Value::Null,
-            late: RefCell::default(),
-            places: RefCell::default(),
-        };
-        match render(&calling) {
-            Ok(rendered) => Ok(rendered),
-            Err(_) if calling.late.borrow().is_some() => {
-                Err(calling.late.take().map_or(Trouble::Reported, Trouble::Late))
-            }
-            Err(_) if self.world.is_broken() => Err(Trouble::Reported),
-            Err(error) => Err(Trouble::Mistake(Mistake {
-                range: 0..0,
-                message: error.message,
-                hints: error.hints,
-                places: calling.places.take(),
-            })),
-        }
-    }
-}
-
-fn mistake(error: &ccm_expr::Error) -> Mistake {
-    Mistake {
-        range: error.range.clone(),
-        message: error.message.clone(),
-        hints: error.hints.clone(),
-        places: Vec::new(),
+        let calling = Calling::new(self);
+        let rendered = render(&calling);
+        calling.outcome(rendered, |error| Mistake {
+            range: 0..0,
+            message: error.message,
+            hints: error.hints,
+            places: Vec::new(),
+            missing: None,
+        })
     }
 }
 
 /// One evaluation.
 struct Calling<'a, 'e, 's> {
     evaluator: &'a Evaluator<'e, 's>,
-    /// The facts that the expression names.
-    facts: Value,
+    /// The facts that the expression names; none if they can't be had.
+    facts: RefCell<Option<Value>>,
     /// What keeps it from being evaluated now.
     late: RefCell<Option<LateOn>>,
+    /// Something that it asked for could not be had, which was reported.
+    is_refused: Cell<bool>,
+    /// A path that `lookup` found nothing at.
+    missing: RefCell<Option<String>>,
     /// The places in templates that the error came from.
     places: RefCell<Vec<(Span, String)>>,
 }
@@ -187,9 +203,9 @@ struct Calling<'a, 'e, 's> {
 impl Scope for Calling<'_, '_, '_> {
     fn name(&self, name: &str) -> Option<Value> {
         match name {
-            "Facts" => Some(self.facts.clone()),
+            "Facts" => self.facts.borrow().clone(),
             "Data" => Some(self.evaluator.manifest.data.clone()),
-            "Environ" => Some(self.evaluator.world.environment()),
+            "Environ" => self.environment(),
             "Captures" => match self.evaluator.moment {
                 Moment::Late(reached) => Some(reached.captures()),
                 _ => None,
@@ -226,7 +242,48 @@ impl Scope for Calling<'_, '_, '_> {
     }
 }
 
-impl Calling<'_, '_, '_> {
+impl<'a, 'e, 's> Calling<'a, 'e, 's> {
+    fn new(evaluator: &'a Evaluator<'e, 's>) -> Self {
+        Self {
+            evaluator,
+            facts: RefCell::new(Some(Value::Null)),
+            late: RefCell::default(),
+            is_refused: Cell::new(false),
+            missing: RefCell::default(),
+            places: RefCell::default(),
+        }
+    }
+
+    /// What came of it. What it has to wait for counts even if it made do without.
+    fn outcome<T, E>(self, result: Result<T, E>, mistake: impl Fn(E) -> Mistake) -> Result<T, Trouble> {
+        if let Some(late) = self.late.into_inner() {
+            return Err(Trouble::Late(late));
+        }
+        if self.is_refused.get() {
+            return Err(Trouble::Reported);
+        }
+        result.map_err(|error| {
+            let mut mistake = mistake(error);
+            mistake.places = self.places.into_inner();
+            mistake.places.dedup();
+            mistake.places.truncate(MOST_PLACES);
+            mistake.missing = mistake.missing.or(self.missing.into_inner());
+            Trouble::Mistake(mistake)
+        })
+    }
+
+    fn facts(&self, needed: &[Vec<String>]) -> Option<Value> {
+        let facts = self.evaluator.world.facts(needed);
+        self.is_refused.set(self.is_refused.get() || facts.is_none());
+        facts
+    }
+
+    fn environment(&self) -> Option<Value> {
+        let environment = self.evaluator.world.environment();
+        self.is_refused.set(self.is_refused.get() || environment.is_none());
+        environment
+    }
+
     fn late(&self, on: LateOn) -> FunctionError {
         self.late.borrow_mut().get_or_insert(on);
         FunctionError::new("this is known only during a run")
@@ -247,6 +304,7 @@ impl Calling<'_, '_, '_> {
             (Some(found), _) => Ok(found),
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => {
+                self.missing.replace(Some(text.to_owned()));
                 let mut error = FunctionError::new(format!("there is no `{}`", text.escape_debug()));
                 let roots = ["facts", "data", "environ", "captures"];
                 let near = match prefix.first() {
@@ -264,12 +322,13 @@ impl Calling<'_, '_, '_> {
 
     /// What a path starts from, with no more in it than the path may need.
     fn root(&self, prefix: &[String]) -> Result<Value, FunctionError> {
-        let Evaluator { world, manifest, moment } = self.evaluator;
+        let Evaluator { manifest, moment, .. } = self.evaluator;
         let all = prefix.is_empty();
         let names = |root: &str| all || prefix[0] == root;
         let mut roots: Vec<(&str, Value)> = Vec::with_capacity(1);
         if names("facts") {
-            roots.push(("facts", world.facts(&[prefix.get(1..).unwrap_or_default().to_vec()])));
+            let facts = self.facts(&[prefix.get(1..).unwrap_or_default().to_vec()]);
+            roots.push(("facts", facts.unwrap_or_default()));
         }
         if names("data") {
             if matches!(moment, Moment::Data) && !all {
@@ -278,12 +337,14 @@ impl Calling<'_, '_, '_> {
             roots.push(("data", manifest.data.clone()));
         }
         if names("environ") {
-            roots.push(("environ", world.environment()));
+            roots.push(("environ", self.environment().unwrap_or_default()));
         }
         if names("captures") {
             match moment {
                 Moment::Late(reached) => roots.push(("captures", reached.captures())),
-                Moment::Early(_) if !all => return Err(self.late(LateOn::Capture(prefix.get(1).cloned()))),
+                Moment::Names | Moment::Early(_) if !all => {
+                    return Err(self.late(LateOn::Capture(prefix.get(1).cloned())));
+                }
                 _ => {}
             }
         }
@@ -291,22 +352,21 @@ impl Calling<'_, '_, '_> {
     }
 
     fn file(&self, written: &str) -> Result<Value, FunctionError> {
-        let path = self.evaluator.manifest.directory.join(written);
-        let shown = path.to_string_lossy();
-        match self.evaluator.moment {
-            Moment::Early(managed) => {
-                if let Some(index) = managed.get(&*shown) {
-                    return Err(self.late(LateOn::File(*index)));
-                }
+        self.read(&self.settled(written)?).map(Value::Text)
+    }
+
+    /// The path of a file whose content is what it will be when it is used.
+    fn settled(&self, written: &str) -> Result<PathBuf, FunctionError> {
+        let path = normal(&self.evaluator.manifest.directory.join(written));
+        let waits_for = match self.evaluator.moment {
+            Moment::Early(managed) => managed.get(&*path.to_string_lossy()).copied(),
+            Moment::Late(reached) => reached.not_before(&path.to_string_lossy()),
+            Moment::Data | Moment::Names => {
+                self.evaluator.world.remember_read(&path);
+                None
             }
-            Moment::Late(reached) => {
-                if let Some(index) = reached.not_before(&shown) {
-                    return Err(self.late(LateOn::File(index)));
-                }
-            }
-            Moment::Data => {}
-        }
-        self.read(&path).map(Value::Text)
+        };
+        waits_for.map_or(Ok(path), |index| Err(self.late(LateOn::File(index))))
     }
 
     fn read(&self, path: &Path) -> Result<Arc<str>, FunctionError> {
@@ -334,11 +394,11 @@ impl Calling<'_, '_, '_> {
         &self,
         written: &str,
     ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
-        let path = self.evaluator.manifest.directory.join(written);
+        let path = self.settled(written)?;
         let text = self.read(&path)?;
         let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { calling: self, mentions: RefCell::default() };
-        rendering.mention(&text);
+        rendering.mention(&text, &mut HashSet::new());
         Ok((text, source, rendering))
     }
 
@@ -371,22 +431,29 @@ struct Rendering<'a, 'c, 'e, 's> {
 }
 
 impl Rendering<'_, '_, '_, '_> {
-    /// Remembers what a text of it mentions.
-    fn mention(&self, text: &str) {
+    /// Remembers what a text of it mentions, with what that includes.
+    fn mention(&self, text: &str, seen: &mut HashSet<String>) {
         let found = templates::mentions(text);
-        let mut mentions = self.mentions.borrow_mut();
-        if found.dynamic {
-            mentions.push(Vec::new());
+        {
+            let mut mentions = self.mentions.borrow_mut();
+            if found.dynamic {
+                mentions.push(Vec::new());
+            }
+            let facts = found.paths.iter().filter(|path| path.first().is_some_and(|first| first == "facts"));
+            mentions.extend(facts.map(|path| path[1..].to_vec()));
         }
-        let facts = found.paths.iter().filter(|path| path.first().is_some_and(|first| first == "facts"));
-        mentions.extend(facts.map(|path| path[1..].to_vec()));
-        for include in &found.includes {
-            let path = self.calling.evaluator.manifest.directory.join(include);
-            if mentions.len() > 1000 || include.is_empty() {
-                mentions.push(Vec::new());
-            } else if self.calling.evaluator.world.read(&path).is_ok() {
-                // What an include mentions is not known before it is read, and it may be read again.
-                mentions.push(Vec::new());
+        for include in found.includes {
+            let path = self.calling.evaluator.manifest.directory.join(&include);
+            if !seen.insert(include) {
+                continue;
+            }
+            // Includes that are many and deep are refused when they are rendered.
+            if seen.len() > MOST_INCLUDES {
+                self.mentions.borrow_mut().push(Vec::new());
+                return;
+            }
+            if let Ok(text) = self.calling.evaluator.world.read(&path) {
+                self.mention(&text, seen);
             }
         }
     }
@@ -396,8 +463,8 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
     fn name(&self, name: &str) -> Option<Value> {
         let evaluator = self.calling.evaluator;
         match name {
-            "Facts" => Some(evaluator.world.facts(&self.mentions.borrow())),
-            "Captures" if matches!(evaluator.moment, Moment::Early(_)) => {
+            "Facts" => self.calling.facts(&self.mentions.borrow()),
+            "Captures" if matches!(evaluator.moment, Moment::Names | Moment::Early(_)) => {
                 let _ = self.calling.late(LateOn::Capture(None));
                 None
             }

@@ -245,8 +245,11 @@ impl Renderer<'_> {
             for (of, expression, manifest) in waiting.conditions.expressions() {
                 if of == wanted {
                     let expression = self.late_texts(manifest).expression(expression, resource)?;
-                    expressions.push(format!("({expression})"));
+                    expressions.push(expression);
                 }
+            }
+            if expressions.len() > 1 {
+                expressions.iter_mut().for_each(|expression| *expression = format!("({expression})"));
             }
             if !expressions.is_empty() {
                 entries.push((key.to_owned(), Written::Text(expressions.join(between))));

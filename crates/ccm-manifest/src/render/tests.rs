@@ -292,7 +292,7 @@ fn what_waits_stays_an_expression_of_what_is_known() {
     let mut world = World { facts: Computed::map([("n", Computed::Int(-3))]), ..World::default() };
     world.files.insert(
         "/root/sub/child.yaml".into(),
-        "data: {path: /made}\nccm:\n  resources:\n    - thing:\n        - x: {text: 'a ${ file(Data.path) == file(\"near\") } \\${b}'}\n".to_owned(),
+        "data: {path: /made}\nccm:\n  resources:\n    - thing:\n        - x: {text: 'a ${ file(Data.path) == file(\"near\") } \\${b}', control: {unless: 'file(Data.path) == \"x\"'}}\n".to_owned(),
     );
     let manifest = "\
 data:
@@ -320,6 +320,8 @@ ccm:
         - x:
             require:
               - thing#/made
+            control:
+              unless: 'file("/made") == "x"'
             text: 'a {{ file("/made") == file("/root/sub/near") }} \${b}'
 "#;
     let text = rendered(manifest, &world);

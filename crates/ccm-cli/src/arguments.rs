@@ -244,7 +244,7 @@ pub(crate) struct Facts {
     pub yaml: bool,
 
     #[command(flatten)]
-    pub facts: FactArguments,
+    pub given: FactArguments,
 }
 
 #[derive(Debug, Subcommand)]

@@ -12,7 +12,7 @@ use crate::{diagnostics, messages, printed, show};
 
 /// Prints all facts, or what is at a path.
 pub(crate) fn run(arguments: &Facts) -> Code {
-    let sources = MachineSources::new(&arguments.facts, None);
+    let sources = MachineSources::new(&arguments.given, None);
     let mut texts = SourceMap::default();
     match find(arguments.path.as_deref(), &sources, &mut texts) {
         Ok(value) => show::print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) }),

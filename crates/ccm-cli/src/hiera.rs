@@ -170,7 +170,7 @@ fn source_in_words(source: &Source) -> String {
 fn table(rows: &[(String, String)]) -> String {
     const WIDEST: usize = 50;
     let width = rows.iter().map(|(first, _)| first.chars().count()).max().unwrap_or(0).min(WIDEST);
-    rows.iter().map(|(first, second)| format!("  {first:width$}  {second}\n")).collect()
+    rows.iter().fold(String::new(), |text, (first, second)| text + &format!("  {first:width$}  {second}\n"))
 }
 
 #[cfg(test)]

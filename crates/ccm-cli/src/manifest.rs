@@ -28,14 +28,12 @@ pub(crate) fn read<'s>(
     if warnings || loaded.catalog.is_none() {
         diagnostics::print(&loaded.diagnostics, &loaded.texts());
     }
-    match loaded.catalog.take() {
-        Some(catalog) => Ok((catalog, loaded)),
-        None => {
-            let mistakes = mistakes(&loaded.diagnostics);
-            messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
-            Err(Code::NothingRun)
-        }
+    if let Some(catalog) = loaded.catalog.take() {
+        return Ok((catalog, loaded));
     }
+    let mistakes = mistakes(&loaded.diagnostics);
+    messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
+    Err(Code::NothingRun)
 }
 
 /// Counts mistakes, in words.

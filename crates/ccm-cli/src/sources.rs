@@ -97,7 +97,7 @@ impl MachineSources {
         }
         self.gathered.set(gathered.union(missing));
         let (found, warnings) = ccm_facts::gather(&SystemMachine, &self.clock, missing);
-        warnings.iter().for_each(|warning| messages::warning_of(warning));
+        warn(&warnings);
         merge::deep(&mut self.of_machine.borrow_mut(), &Value::from(found));
     }
 
@@ -107,7 +107,7 @@ impl MachineSources {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         if !self.is_another {
             let (custom, warnings) = CustomFacts::of_this_user().read();
-            warnings.iter().for_each(|warning| messages::warning_of(warning));
+            warn(&warnings);
             files.extend(custom.into_iter().map(|file| (file.path.display().to_string(), file.text.into())));
         }
         for path in &self.given.facts {
@@ -209,6 +209,13 @@ pub(crate) fn url_hint(path: &Path) -> Option<String> {
     let is_url =
         !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+');
     is_url.then(|| "fetch it into a file first, and name that".to_owned())
+}
+
+/// Says which facts there are none of.
+fn warn(warnings: &[ccm_facts::Warning]) {
+    for warning in warnings {
+        messages::warning_of(warning);
+    }
 }
 
 /// How a file of facts is written, by its name.

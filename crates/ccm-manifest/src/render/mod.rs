@@ -249,7 +249,9 @@ impl Renderer<'_> {
                 }
             }
             if expressions.len() > 1 {
-                expressions.iter_mut().for_each(|expression| *expression = format!("({expression})"));
+                for expression in &mut expressions {
+                    *expression = format!("({expression})");
+                }
             }
             if !expressions.is_empty() {
                 entries.push((key.to_owned(), Written::Text(expressions.join(between))));

@@ -205,8 +205,8 @@ proptest! {
         ]);
         let world = World { facts, ..World::default() };
         let mut manifest = "ccm:\n  pre_message: '{{ Facts.texts[5] }}'\n  resources:\n    - thing:\n".to_owned();
-        for index in 0..count {
-            let on = format!("n{} {{{{ Facts.texts[1] }}}}", edges[index].index(index.max(1)));
+        for (index, edge) in edges.iter().take(count).enumerate() {
+            let on = format!("n{} {{{{ Facts.texts[1] }}}}", edge.index(index.max(1)));
             let edge = match index {
                 0 => String::new(),
                 index if index % 2 == 0 => format!("            require: [\"thing#{on}\"]\n"),

@@ -479,7 +479,7 @@ proptest! {
             finished(unmet),
             Event::SessionFinished(Box::new(RunSummary { stopped, message, ..summary(Counts::default()) })),
         ];
-        let text = text(Verbosity::Verbose, &events);
+        let text = text(Verbosity::Everything, &events);
         // Failed: its line, cause, triggers, reason, warning, two of output, changed, hint, state.
         prop_assert_eq!(text.matches('\n').count(), 1 + 1 + 10 + 1 + 1 + 3, "{}", text);
         let control = |character: char| character.is_control() && character != '\n' && character != '\t';

@@ -210,12 +210,13 @@ impl Scope for Calling<'_, '_, '_> {
                 Moment::Late(reached) => Some(reached.captures()),
                 _ => None,
             },
-            _ => None,
+            name => self.evaluator.world.variables.get(name).cloned(),
         }
     }
 
     fn names(&self) -> Vec<String> {
-        NAMES.iter().map(|(name, _)| (*name).to_owned()).collect()
+        let usual = NAMES.iter().map(|(name, _)| (*name).to_owned());
+        usual.chain(self.evaluator.world.variables.keys().map(ToString::to_string)).collect()
     }
 
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {

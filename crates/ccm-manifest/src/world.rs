@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ccm_expr::path::PathError;
-use ccm_expr::{Expression, Function, Kind, Known, Value};
+use ccm_expr::{Expression, Function, Kind, Known, Map, Value};
 use ccm_model::{Diagnostic, SourceId, SourceMap, Span};
 
 use crate::sources::{FactPath, Sources};
@@ -30,6 +30,8 @@ const LONGEST_KEPT: usize = 1 << 20;
 pub(crate) struct World<'s> {
     pub(crate) sources: &'s dyn Sources,
     pub(crate) texts: RefCell<SourceMap>,
+    /// Names that expressions have beside the usual ones.
+    pub(crate) variables: Map,
     facts: RefCell<Facts>,
     environment: OnceCell<Option<Value>>,
     expressions: RefCell<HashMap<Box<str>, Rc<Read>>>,
@@ -71,6 +73,7 @@ impl<'s> World<'s> {
         Self {
             sources,
             texts: RefCell::new(texts),
+            variables: Map::new(),
             facts: RefCell::default(),
             environment: OnceCell::new(),
             expressions: RefCell::default(),

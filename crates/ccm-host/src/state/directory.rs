@@ -183,7 +183,7 @@ impl Directory {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(error @ (Errno::ISDIR | Errno::PERM)) => match entry.to_str() {
                     Ok(inner) if directory.type_of(inner)? == FileType::Directory => {
-                        directory.remove(inner)?
+                        directory.remove(inner)?;
                     }
                     // What is no directory can't be removed for a reason of its own.
                     Ok(_) => return Err(error.into()),

@@ -22,12 +22,12 @@ pub struct Late<'s> {
 
 /// A resource that has to wait.
 pub(crate) struct LateResource {
+    /// A template wrote its texts: they are what they are.
+    verbatim: bool,
     type_index: usize,
     manifest: usize,
     provider: Choice,
     conditions: Conditions,
-    /// A template wrote its texts: they are what they are.
-    verbatim: bool,
     /// The texts that have to wait.
     texts: Places,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ccm_data::layers::Source;
 use ccm_data::nodes;
-use ccm_expr::{Map, Value};
+use ccm_expr::Value;
 use ccm_model::{Catalog, Child, ChildIndex, Control, Dependency, Diagnostic, Resource, ResourceIndex};
 
 use crate::control::Conditions;
@@ -197,9 +197,4 @@ fn require(resource: &mut Resource, more: impl Iterator<Item = Dependency>) {
     let mut known: HashSet<ResourceIndex> =
         resource.require.iter().chain(&resource.subscribe).map(|edge| edge.on).collect();
     resource.require.extend(more.filter(|edge| known.insert(edge.on)));
-}
-
-/// No values.
-pub(crate) fn no_values() -> Value {
-    Value::Map(Arc::new(Map::new()))
 }

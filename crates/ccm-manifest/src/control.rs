@@ -100,7 +100,8 @@ impl Conditions {
                 continue;
             }
             match held {
-                Ok(true) => {}
+                // Of what was reported, whatever else is wrong with the resource is reported as well.
+                Ok(true) | Err(Refused::Reported) => {}
                 Ok(false) => {
                     let around = if condition.outer { " around it" } else { "" };
                     let word = if condition.wanted { "`if` is false" } else { "`unless` is true" };
@@ -109,8 +110,6 @@ impl Conditions {
                     return Judged { control, late_on: Vec::new(), is_unsettled: false };
                 }
                 Err(Refused::Late(late)) => late_on.push((late, condition.node.span)),
-                // Whatever else is wrong with the resource is reported as well.
-                Err(Refused::Reported) => {}
                 Err(Refused::Mistake(mistake)) => diagnostics.push(mistake),
             }
         }

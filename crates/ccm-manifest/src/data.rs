@@ -83,7 +83,7 @@ pub(crate) fn resolve(
         Some(entry) => Overrides::read(&entry.value, diagnostics),
         None => Overrides::default(),
     };
-    let expanded: Vec<Expanded> = hierarchy
+    let names: Vec<Expanded> = hierarchy
         .order
         .iter()
         .map(|entry| match expander.parts(&entry.text, entry.span) {
@@ -92,7 +92,7 @@ pub(crate) fn resolve(
         })
         .collect();
     let Resolution { outcomes, mut layers } =
-        hierarchy::resolve(data, hierarchy.merge, &expanded, &overrides, |node| expander.value(node));
+        hierarchy::resolve(data, hierarchy.merge, &names, &overrides, |node| expander.value(node));
     diagnostics.append(&mut expander.found.diagnostics);
     for overlay in around.over {
         layers.add_deep(overlay.source.clone(), overlay.value.clone());

@@ -4,6 +4,7 @@
 //! what else is wrong with either is not reported.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 
 use ccm_data::interpolation::{Part, Place, Split, What, lone, may_hold_any, split};
 use ccm_data::nodes;
@@ -423,7 +424,7 @@ impl<'a, 's> Expander<'a, 's> {
 
 /// Tells whether a path names a template.
 pub(crate) fn is_template(path: &str) -> bool {
-    path.ends_with(".j2")
+    Path::new(path).extension().is_some_and(|ending| ending == "j2")
 }
 
 /// Puts a mistake in an expression at its place.

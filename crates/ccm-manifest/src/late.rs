@@ -22,6 +22,8 @@ pub struct Late<'s> {
 
 /// A resource that has to wait.
 pub(crate) struct LateResource {
+    /// A template wrote its texts: they are what they are.
+    verbatim: bool,
     type_index: usize,
     pub(crate) manifest: usize,
     provider: Choice,
@@ -57,6 +59,7 @@ impl LateResource {
             manifest: draft.manifest,
             provider: draft.provider.clone(),
             conditions: draft.conditions.clone(),
+            verbatim: draft.verbatim,
             texts: draft.found.late.clone(),
         })
     }
@@ -106,7 +109,8 @@ impl<'s> Late<'s> {
         }
         let mut completed = resource.clone();
         completed.control = Control::Managed;
-        let mut expander = Expander::new(evaluator(waiting.manifest)).only(&waiting.texts);
+        let expander = Expander::new(evaluator(waiting.manifest));
+        let mut expander = expander.only(&waiting.texts).verbatim(waiting.verbatim);
         let spec = self.types[waiting.type_index];
         expander.properties(&mut completed.properties, spec, waiting.provider.provider());
         let mut found = expander.found;
@@ -137,7 +141,7 @@ struct Progressed<'a> {
 
 impl Reached for Progressed<'_> {
     fn captures(&self) -> Value {
-        crate::children::no_values()
+        Value::map::<&str>([])
     }
 
     fn not_before(&self, path: &str) -> Option<ResourceIndex> {

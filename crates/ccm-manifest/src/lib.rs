@@ -1,10 +1,13 @@
 //! Manifest text to a catalog, or to every mistake at once.
 //!
 //! A manifest is read in steps, each a module: its text becomes nodes (`ccm-yaml`), `document` takes the
-//! whole apart, `resources` and `entries` collect what is declared, `expand` looks into every text,
-//! `draft` reads the properties that all types share, `references` finds what they name, each type checks
-//! its own properties, `cycles` looks at the whole, and `paths` adds the order that paths imply. A step leaves out what it could not read and the
-//! next ones go on with the rest, so that one run shows all there is to mend.
+//! whole apart, `data` puts its values together, `generated` lets a template write its resources,
+//! `resources` and `entries` collect what is declared. `draft` then finds out who the resources are, and
+//! `children` does the same with the manifests that are applied as resources. Now it is known which files are
+//! managed: `expand` puts the values of expressions into all other texts, or leaves them to `late`,
+//! `references` finds what is named, each type checks its own properties, `cycles` looks at the whole, and
+//! `paths` adds the order that paths imply. A step leaves out what it could not read and the next ones go on
+//! with the rest, so that one run shows all there is to mend.
 //!
 //! Nothing here opens a file, and no resource type is known but through [`ccm_model::TypeSpec`].
 

@@ -26,6 +26,9 @@ pub(crate) const NAMES: [(&str, Kind); 4] =
 /// A text longer than this is not kept for the next time it is asked for.
 const LONGEST_KEPT: usize = 1 << 20;
 
+/// A path of `lookup` that was read.
+type LookupPath = Rc<Result<ccm_expr::path::Path, PathError>>;
+
 /// What expressions can know, each part asked for when it is first needed and once.
 pub(crate) struct World<'s> {
     pub(crate) sources: &'s dyn Sources,
@@ -35,7 +38,7 @@ pub(crate) struct World<'s> {
     facts: RefCell<Facts>,
     environment: OnceCell<Option<Value>>,
     expressions: RefCell<HashMap<Box<str>, Rc<Read>>>,
-    paths: RefCell<HashMap<Box<str>, Rc<Result<ccm_expr::path::Path, PathError>>>>,
+    paths: RefCell<HashMap<Box<str>, LookupPath>>,
     /// What was read, by path; the number is that of its text, if mistakes in it can be shown.
     files: RefCell<HashMap<PathBuf, Arc<str>>>,
     templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
@@ -98,7 +101,7 @@ impl<'s> World<'s> {
     }
 
     /// Reads a path of `lookup`; the same text is read once.
-    pub(crate) fn path(&self, text: &str) -> Rc<Result<ccm_expr::path::Path, PathError>> {
+    pub(crate) fn path(&self, text: &str) -> LookupPath {
         if let Some(path) = self.paths.borrow().get(text) {
             return Rc::clone(path);
         }

@@ -1,6 +1,7 @@
 //! Manifests that are applied as resources, and resources that are not managed.
 
-use ccm_model::{Catalog, Child, ChildIndex, Control, ResourceIndex};
+use ccm_engine::{LateValues, Progress, Resolved};
+use ccm_model::{Catalog, Child, ChildIndex, Control, Failure, Resource, ResourceIndex};
 
 use crate::fake::{Options, catalog, run_with};
 
@@ -103,4 +104,25 @@ fn what_is_not_managed_is_skipped_and_satisfies() {
     catalog.resources[0].control = Control::NotManaged { reason: "`if` is false".to_owned() };
     assert_eq!(lines(&catalog, false), ["a skipped: `if` is false", "b changed"]);
     assert_eq!(lines(&catalog, true), ["a skipped: `if` is false", "b would change: Would have moved"]);
+}
+
+/// Conditions that are known late turn out not to hold.
+struct Off;
+
+impl LateValues for Off {
+    fn resolve(&self, _: ResourceIndex, resource: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+        Ok(match resource.control {
+            Control::Late => Resolved::NotManaged { reason: "`if` is false".to_owned() },
+            _ => Resolved::AsWritten,
+        })
+    }
+}
+
+#[test]
+fn a_child_may_turn_out_not_to_be_managed() {
+    let mut catalog = with_child(&["c.a needs", "c", "after require=c subscribe=c"], Child::default());
+    catalog.resources[0].control = Control::Late;
+    catalog.resources[1].control = Control::Late;
+    let ran = run_with(&catalog, &Options { late: Some(&Off), ..Options::default() });
+    assert_eq!(ran.lines, ["c.a skipped: `if` is false", "c skipped: `if` is false", "after stable"]);
 }

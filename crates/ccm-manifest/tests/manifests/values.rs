@@ -154,9 +154,9 @@ fn in_words_a_value_stays_within_its_word() {
         ("echo x{{ Facts.words }}y", r#"["echo","xa by"]"#),
         ("echo '<{{ Facts.words }}>'", r#"["echo","<a b>"]"#),
         ("echo {{ Facts.none }} z", r#"["echo","","z"]"#),
-        ("echo {{ Facts.nasty }} z", r##"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"##),
-        ("echo '{{ Facts.nasty }}' z", r##"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"##),
-        ("echo \\\"{{ Facts.nasty }}\\\" z", r##"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"##),
+        ("echo {{ Facts.nasty }} z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
+        ("echo '{{ Facts.nasty }}' z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
+        ("echo \\\"{{ Facts.nasty }}\\\" z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
         ("echo {{ Facts.list }}", r#"["echo","[\"x\",5]"]"#),
         // One that is the whole command is split after.
         ("{{ Facts.words }}", r#"["a","b"]"#),

@@ -214,11 +214,9 @@ impl<'a> Walk<'a> {
             return Some(SkipCause::Unmet { culprits: named });
         }
         self.notice_stop();
-        let failed = |culprit: ResourceIndex| StopCause::Failed {
-            culprit: self.run.catalog.resource(culprit).id.clone(),
-        };
+        let id = |culprit: ResourceIndex| self.run.catalog.resource(culprit).id.clone();
         if let (None, Some(culprit)) = (&self.stopped, self.culprit) {
-            self.stopped = Some(failed(culprit));
+            self.stopped = Some(StopCause::Failed { culprit: id(culprit) });
         }
         if let Some(by) = self.stopped.clone() {
             return Some(SkipCause::Stopped { by });
@@ -226,10 +224,9 @@ impl<'a> Walk<'a> {
         let resource = self.run.catalog.resource(index);
         let mut around = self.run.catalog.children_around(resource);
         if let Some(culprit) = around.find_map(|child| self.children[child.get()].culprit) {
-            let by = failed(culprit);
             // The rest of the run goes on, but not with what needs this one.
             self.done[index.get()].culprits = Some(Rc::from([culprit]));
-            return Some(SkipCause::Stopped { by });
+            return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
         }
         match &resource.control {
             Control::NotManaged { reason } => Some(SkipCause::NotManaged { reason: reason.clone() }),

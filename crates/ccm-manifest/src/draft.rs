@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ccm_data::interpolation::may_hold_any;
 use ccm_model::{
-    Checked, Control, Diagnostic, Node, Properties, Resource, ResourceId, Severity, Span, Spanned, TypeSpec,
-    closest,
+    Checked, Control, Diagnostic, Entry, Key, Node, Properties, Resource, ResourceId, Severity, Span,
+    Spanned, TypeSpec, closest,
 };
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references};
@@ -95,7 +95,7 @@ impl Beginning<'_, '_, '_> {
             Some(defaults) => (split.common.over(&defaults.common), Some(Arc::clone(&defaults.own))),
             None => (split.common.given(), None),
         };
-        let properties = Properties::new(split.own, below);
+        let mut properties = Properties::new(split.own, below);
         unknown_nulls(&properties, type_index, types, diagnostics);
 
         let mut conditions = self.around.clone();
@@ -121,15 +121,25 @@ impl Beginning<'_, '_, '_> {
         };
         if may_hold_any(&name.text) {
             let reading = reading(spec, "name", choice.provider(), &properties);
+            let mut quoted = name.clone();
             if idle {
                 // Its name may need what is not there where it is not managed.
                 let mut trial = self.expander();
-                trial.key(&mut name, reading);
+                trial.key(&mut name, reading.unquoted());
                 if trial.found.hides(name.span) {
-                    expander.key(&mut name, reading);
+                    expander.key(&mut name, reading.unquoted());
                 }
             } else {
-                expander.key(&mut name, reading);
+                expander.key(&mut name, reading.unquoted());
+                self.expander().key(&mut quoted, reading);
+            }
+            // A name says what references say; quotes are for what is read in its place.
+            if let Some(property) = spec.named_property().filter(|_| reading.is_words() && !idle)
+                && quoted.text != name.text
+                && !expander.found.hides(name.span)
+            {
+                let key = Key { text: property.into(), span: name.span };
+                properties.replace(Entry { key, value: Node::text(quoted.text, name.span) });
             }
         }
         let mut found = expander.found;

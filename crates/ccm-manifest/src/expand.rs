@@ -26,6 +26,17 @@ pub(crate) struct Reading<'a> {
 impl Reading<'_> {
     /// Nobody does, whatever the provider.
     pub(crate) const NOBODY: Self = Self { reader: Reader::Nobody, shell_provider: None };
+
+    /// It is split into words.
+    pub(crate) fn is_words(self) -> bool {
+        self.reader == Reader::Words
+    }
+
+    /// The same for who does not split it.
+    pub(crate) fn unquoted(self) -> Self {
+        let reader = if self.is_words() { Reader::Nobody } else { self.reader };
+        Self { reader, ..self }
+    }
 }
 
 /// The providers that a resource may turn out to have.

@@ -48,6 +48,11 @@ pub enum SkipCause {
     },
     /// It is neither named by `--only` nor needed by what is.
     NotSelected,
+    /// The manifest it stands in was ended before its turn, and the run goes on.
+    ManifestEnded {
+        /// The resource that failed in it.
+        culprit: ResourceId,
+    },
     /// The run ended before its turn.
     Stopped {
         /// What ended the run.

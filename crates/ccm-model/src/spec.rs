@@ -92,6 +92,12 @@ pub trait TypeSpec {
         Reader::Nobody
     }
 
+    /// The property that the name stands in for where it is not given. The text of the name is then read as
+    /// that of the property.
+    fn named_property(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The property that names a file to copy and the one that holds content: where the file is a template,
     /// what it renders to takes the place of the other.
     fn template_source(&self) -> Option<(&'static str, &'static str)> {

@@ -87,7 +87,7 @@ fn a_child_that_stops_at_a_failure_stops_alone() {
     let stopping = with_child(&resources, Child { fail_on_error: true, ..Child::default() });
     let expected = [
         "c.a failed: read failed",
-        "c.b skipped: stopped by c.a",
+        "c.b skipped: ended by c.a",
         "c unmet because of c.a",
         "next changed",
         "after unmet because of c.a",

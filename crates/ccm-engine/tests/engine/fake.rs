@@ -309,6 +309,9 @@ fn line(event: &Event) -> Option<String> {
         }
         Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => format!(": {reason}"),
         Outcome::Skipped { cause: SkipCause::NotSelected } => ": not selected".to_owned(),
+        Outcome::Skipped { cause: SkipCause::ManifestEnded { culprit } } => {
+            format!(": ended by {}", culprit.name)
+        }
         Outcome::Skipped { cause: SkipCause::Stopped { by } } => match by {
             StopCause::Failed { culprit } => format!(": stopped by {}", culprit.name),
             StopCause::Signal { name, .. } => format!(": stopped by {name}"),

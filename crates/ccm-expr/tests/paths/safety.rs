@@ -203,29 +203,3 @@ fn values_nested_too_deep_to_walk_are_refused() {
     }
     assert!(matches!(find(&("0.".repeat(999) + "0"), &root), Some(Value::Int(1))));
 }
-
-/// Not a check: shows what a plain path costs with `cargo test --release -- --ignored --nocapture plain_path`.
-#[test]
-#[ignore = "it measures, it checks nothing about time"]
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "a measurement needs the clock and says what it saw"
-)]
-fn plain_path_takes() {
-    const ROUNDS: u32 = 1_000_000;
-    let root = value(r#"{"facts": {"host": {"info": {"platformFamily": "debian"}}}}"#);
-    let text = "facts.host.info.platformFamily";
-    let start = std::time::Instant::now();
-    for _ in 0..ROUNDS {
-        std::hint::black_box(find(std::hint::black_box(text), &root));
-    }
-    let both = start.elapsed() / ROUNDS;
-    let path = Path::parse(text).unwrap();
-    let start = std::time::Instant::now();
-    for _ in 0..ROUNDS {
-        std::hint::black_box(path.find(std::hint::black_box(&root)).unwrap());
-    }
-    eprintln!("parsed and found: {both:?}; found: {:?}", start.elapsed() / ROUNDS);
-    assert!(matches!(find(text, &root), Some(Value::Text(_))));
-}

@@ -94,6 +94,10 @@ impl TypeSpec for Task {
         &[("refreshonly", "refresh_only")]
     }
 
+    fn named_property(&self) -> Option<&'static str> {
+        Some("command")
+    }
+
     fn not_yet(&self) -> &'static [&'static str] {
         &["user", "docker"]
     }

@@ -171,9 +171,13 @@ fn in_words_a_value_stays_within_its_word() {
         let guards = properties.get("guard").and_then(|node| node.as_list()).expect("a list");
         assert_eq!(guards[0].as_text(), Some(written));
     }
-    // The name is the command where there is none.
-    let catalog = machine().catalog(&manifest("- task: ['echo {{ Facts.words }}': ]"));
-    assert_eq!(&*catalog.resources[0].id.name, "echo 'a b'");
+    // The name is the command where there is none, and says what a reference to it says.
+    let text = "- task: [{'echo {{ Facts.words }}': }, {b: {require: ['task#echo {{ Facts.words }}']}}]";
+    let catalog = machine().catalog(&manifest(text));
+    assert_eq!(&*catalog.resources[0].id.name, "echo a b");
+    let command = catalog.resources[0].properties.get("command").and_then(|node| node.as_text());
+    assert_eq!(command, Some("echo 'a b'"));
+    assert_eq!(catalog.resources[1].require.len(), 1);
 }
 
 #[test]

@@ -45,6 +45,9 @@ impl<'a> Words<'a> {
             Outcome::Skipped { cause: SkipCause::NotSelected } => {
                 words.reason.get_or_insert_with(|| "not selected".to_owned());
             }
+            Outcome::Skipped { cause: SkipCause::ManifestEnded { culprit } } => {
+                words.reason.get_or_insert_with(|| format!("its manifest ended because {culprit} failed"));
+            }
             Outcome::Skipped { cause: SkipCause::Stopped { by } } => {
                 words.reason.get_or_insert_with(|| stopped(by));
             }

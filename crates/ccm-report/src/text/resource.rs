@@ -27,7 +27,11 @@ impl Level {
             | Outcome::WouldChange { .. }
             | Outcome::WouldRefresh { .. }
             | Outcome::Skipped {
-                cause: SkipCause::NotSelected | SkipCause::NotManaged { .. } | SkipCause::Stopped { .. },
+                cause:
+                    SkipCause::NotSelected
+                    | SkipCause::NotManaged { .. }
+                    | SkipCause::ManifestEnded { .. }
+                    | SkipCause::Stopped { .. },
             } => Self::Warn,
             Outcome::Failed(_) | Outcome::Skipped { cause: SkipCause::Unmet { .. } } => Self::Error,
         }
@@ -114,6 +118,9 @@ fn cause(outcome: &Outcome) -> Option<String> {
             SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
             SkipCause::NotManaged { reason } => format!("not managed: {reason}"),
             SkipCause::NotSelected => "not selected".to_owned(),
+            SkipCause::ManifestEnded { culprit } => {
+                format!("its manifest ended because {} failed (fail_on_error)", name(culprit))
+            }
             SkipCause::Stopped { by } => stopped(by),
         }),
         _ => None,

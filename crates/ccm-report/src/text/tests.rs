@@ -120,6 +120,10 @@ fn every_outcome_has_its_line() {
         ),
         (skipped(SkipCause::NotSelected), ""),
         (
+            skipped(SkipCause::ManifestEnded { culprit: id("exec#a") }),
+            "WARN  exec#job skipped ensure=present: its manifest ended because exec#a failed (fail_on_error)\n",
+        ),
+        (
             skipped(SkipCause::Stopped { by: StopCause::Signal { name: "SIGINT".to_owned(), number: 2 } }),
             "WARN  exec#job skipped ensure=present: the run was stopped by SIGINT\n",
         ),

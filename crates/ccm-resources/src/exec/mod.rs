@@ -85,6 +85,10 @@ impl TypeSpec for ExecType {
         }
     }
 
+    fn named_property(&self) -> Option<&'static str> {
+        Some("command")
+    }
+
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
         let (properties, mut diagnostics) = decode_partly::<ExecProperties>(&resource.properties, COMMON);

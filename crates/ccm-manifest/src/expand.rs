@@ -390,7 +390,9 @@ impl<'a, 's> Expander<'a, 's> {
         self.evaluator.world.used_at(span);
         match evaluated {
             Ok(value) => Some(value),
-            Err(Trouble::Mistake(mistake)) if self.forgives_facts && mistake.is_of_absent_fact() => {
+            Err(Trouble::Mistake(mistake))
+                if self.forgives_facts && mistake.is_of_absent_fact(&self.evaluator.world.known_facts()) =>
+            {
                 Some(Computed::Null)
             }
             Err(trouble) => {

@@ -81,12 +81,13 @@ pub(crate) struct Mistake {
 }
 
 impl Mistake {
-    /// Tells whether it is nothing but a fact that is not there and that no machine has to have.
-    pub(crate) fn is_of_absent_fact(&self) -> bool {
+    /// Tells whether it is nothing but a fact that is not there and that no machine has to have: below what
+    /// is gathered of every machine, a name that is not there is misspelt.
+    pub(crate) fn is_of_absent_fact(&self, known: &Value) -> bool {
         const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
         let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
         matches!(keys.next(), Some("Facts" | "facts"))
-            && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root))
+            && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root) || known.get(root).is_none())
     }
 }
 

@@ -110,6 +110,11 @@ impl<'s> World<'s> {
         path
     }
 
+    /// The facts that were asked for so far.
+    pub(crate) fn known_facts(&self) -> Value {
+        self.facts.borrow().value.clone()
+    }
+
     /// The facts, at least what is at or below these paths; none if they can't be had, which is reported.
     pub(crate) fn facts(&self, needed: &[FactPath]) -> Option<Value> {
         let mut facts = self.facts.borrow_mut();

@@ -108,11 +108,13 @@ fn mistakes_in_values() {
         ("hierarchy: {order: [\"{{ lookup('facts.host.inof') }}\"]}\nccm: {resources: [note: [n: ]]}", &[
     "1:25 there is no `facts.host.inof` | did you mean `facts.host.info`? | give a default if it may be missing: `lookup('facts.host.inof', '')`",
 ]),
-        ("hierarchy: {order: ['{{ Facts.memory.virtual }}', '{{ Environ.GONE }}', '{{ Fatcs.os }}', '{{ Facts.os']}\nccm: {resources: [note: [n: ]]}", &[
-    "1:31 there is no `Facts.memory`",
-    "1:63 there is no `Environ.GONE`",
-    "1:77 there is no `Fatcs` | did you mean `Facts`?",
-    "1:92 `{{` is not closed | an expression ends with `}}`",
+        // Where nothing is known of the machine, that is no mistake: the facts are those of a file of data.
+        ("hierarchy: {order: ['{{ Facts.memory.virtual }}']}\nccm: {resources: [note: [n: ]]}", &[]),
+        ("hierarchy: {order: ['{{ Facts.host.memory_gone }}', '{{ Environ.GONE }}', '{{ Fatcs.os }}', '{{ Facts.os']}\nccm: {resources: [note: [n: ]]}", &[
+    "1:36 there is no `Facts.host.memory_gone`",
+    "1:65 there is no `Environ.GONE`",
+    "1:79 there is no `Fatcs` | did you mean `Facts`?",
+    "1:94 `{{` is not closed | an expression ends with `}}`",
 ]),
         ("hierarchy: [a]\noverrides: {a: 1, b: [x]}\nccm: {resources: [note: [n: ]]}", &[
     "1:12 expected a map, found a list | write the list below `order:`",

@@ -229,7 +229,9 @@ impl Writer {
     }
 
     fn strings(&mut self, texts: &[&str]) {
-        texts.iter().for_each(|text| self.put(text.as_bytes()));
+        for text in texts {
+            self.put(text.as_bytes());
+        }
     }
 
     fn at(&mut self, kind: &str, path: &std::path::Path) {

@@ -181,7 +181,7 @@ async fn run(
     let (stdout, stderr) = streams.finish();
 
     let status = leader.reap();
-    let enforced = match answer.map(|answer| read_answer(answer)) {
+    let enforced = match answer.map(read_answer) {
         None => None,
         Some(Some(Answer::Ready(enforced))) => command.sandbox.is_some().then_some(enforced),
         // It was ended before it got there.
@@ -235,7 +235,7 @@ fn needs_launcher(command: &Command) -> Result<Option<(&'static str, Option<Iden
         None => None,
         Some(wanted) => {
             let lookup = |source| StartError::Spawn { program: command.program.clone(), source };
-            to_become(wanted, Identity::own().map_err(lookup)?)?
+            to_become(wanted, &Identity::own().map_err(lookup)?)?
         }
     };
     let needs = [
@@ -248,14 +248,14 @@ fn needs_launcher(command: &Command) -> Result<Option<(&'static str, Option<Iden
 }
 
 /// Who a process with these numbers of its own has to become; none if it is that already.
-fn to_become(wanted: &Identity, own: Identity) -> Result<Option<Identity>, StartError> {
+fn to_become(wanted: &Identity, own: &Identity) -> Result<Option<Identity>, StartError> {
     if own.uid == 0 {
         let sorted = |identity: &Identity| {
             let mut groups = identity.groups.clone();
             groups.sort_unstable();
             (identity.uid, identity.gid, groups)
         };
-        return Ok((sorted(wanted) != sorted(&own)).then(|| wanted.clone()));
+        return Ok((sorted(wanted) != sorted(own)).then(|| wanted.clone()));
     }
     let is_ours = |group: &u32| *group == own.gid || own.groups.contains(group);
     if wanted.uid != own.uid {
@@ -353,7 +353,7 @@ mod tests {
             (&user, identity(7, 8, &[10]), Err("group")),
             (&user, identity(0, 8, &[]), Err("user")),
         ] {
-            let found = match to_become(&wanted, own.clone()) {
+            let found = match to_become(&wanted, own) {
                 Ok(identity) => Ok(identity.is_some()),
                 Err(StartError::NotRoot { property, .. }) => Err(property),
                 Err(other) => unreachable!("{other}"),

@@ -25,7 +25,11 @@ fn processes_outside_are_out_of_reach() {
             ("pidfd_getfd", "syscall(438, 0, 0, 0) == -1 and die $!".to_owned()),
             ("bpf", "syscall(321, 0, 0, 0) == -1 and die $!".to_owned()),
             ("keyctl", "syscall(250, 0, -4, 1) == -1 and die $!".to_owned()),
-            ("add_key", "syscall(248, 'user', 'x', 'y', 1, -4) == -1 and die $!".to_owned()),
+            (
+                "add_key",
+                "my ($t, $n, $k) = ('user', 'x', 'y'); syscall(248, $t, $n, $k, 1, -4) == -1 and die $!"
+                    .to_owned(),
+            ),
             (
                 "perf_event_open",
                 "my $b = ' ' x 200; syscall(298, $b, 0, -1, -1, 0) == -1 and die $!".to_owned(),

@@ -184,7 +184,11 @@ impl Beginning<'_, '_, '_> {
         diagnostics.append(&mut found.diagnostics);
 
         let known = |node: &Node| !found.hides(node.span);
-        let ensure = ensure.filter(known).map(|node| one_of(&node, spec.ensures()));
+        let ensure = ensure.filter(known).map(|node| {
+            let advice = || node.as_text().and_then(|text| spec.ensure_advice(text));
+            one_of(&node, spec.ensures())
+                .map_err(|mistake| advice().into_iter().fold(mistake, Diagnostic::with_hint))
+        });
         draft.resource.ensure = report(ensure, diagnostics);
         let mut read = |node: Option<Node>| {
             let mut references =

@@ -31,7 +31,7 @@ pub use duration::{DurationError, display_duration, parse_duration};
 pub use escape::escape_control;
 pub use event::{Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction};
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
-pub use outcome::{Failure, Outcome, SkipCause, StopCause};
+pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
 pub use reference::{ReferenceError, ResourceId};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
 pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};

@@ -159,7 +159,7 @@ fn rich_failure() -> Transaction {
             },
             StreamTail { stream: Stream::Stderr, lines: vec!["a\tb\x1b[2J".to_owned()], bytes_before: 0 },
         ],
-        missing: false,
+        missing: None,
     };
     Transaction {
         triggered_by: vec![id("file#/etc/x"), id("exec#y")],

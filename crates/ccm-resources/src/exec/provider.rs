@@ -2,7 +2,7 @@
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Exit, Finished, Host, Local, Process, StartError};
-use ccm_model::{Failure, display_duration};
+use ccm_model::{Failure, Missing, display_duration};
 
 use super::command::{Exec, Interpreter};
 use super::decide::{Ended, ExecKind, guards_matter};
@@ -154,7 +154,7 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
     let mut failure = Failure::from_error(error);
     match error {
         StartError::NotFound { name, .. } if name.contains('/') => {
-            failure.missing = true;
+            failure.missing = Some(Missing::Path(exec.cwd.join(name)));
             if name.starts_with('~') {
                 failure.hints.push("`~` is not expanded: write the whole path".to_owned());
             } else if !name.starts_with('/') {
@@ -162,11 +162,14 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
             }
         }
         StartError::NotFound { name, path } => {
-            failure.missing = true;
+            failure.missing = Some(Missing::Program(name.clone()));
             failure.hints.push(format!("looked in {path}"));
             failure.hints.extend(misunderstood(exec, name));
         }
-        StartError::InterpreterMissing { .. } | StartError::WorkingDirectory { .. } => failure.missing = true,
+        StartError::InterpreterMissing { interpreter, .. } => {
+            failure.missing = Some(Missing::Path(interpreter.into()));
+        }
+        StartError::WorkingDirectory { path, .. } => failure.missing = Some(Missing::Path(path.clone())),
         _ => {}
     }
     failure
@@ -197,8 +200,9 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
     let name = not_found_name(stderr.lines.last()?)?.to_owned();
     let path = exec.path.clone().unwrap_or_default();
+    let missing = Missing::Program(name.clone());
     let mut failure = Failure::from_error(&StartError::NotFound { name, path });
-    failure.missing = true;
+    failure.missing = Some(missing);
     failure.output = output;
     Some(failure)
 }

@@ -42,6 +42,15 @@ impl TypeSpec for FileType {
         &["present", "absent", "directory"]
     }
 
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "dir" | "folder" => Some("did you mean `directory`?"),
+            "file" | "exists" => Some("did you mean `present`?"),
+            "link" | "symlink" => Some("links can't be managed in this version"),
+            _ => None,
+        }
+    }
+
     fn providers(&self) -> &'static [&'static str] {
         &["posix"]
     }

@@ -19,7 +19,7 @@ pub struct Sandbox {
     pub read: Vec<PathBuf>,
     /// What it may read, execute and write besides.
     pub write: Vec<PathBuf>,
-    /// It may use the network: IPv4 and IPv6, and nothing else.
+    /// It may use the network: IPv4 and IPv6, and ask the kernel about addresses and routes.
     pub network: bool,
     /// It may use Unix sockets: those that it sees, which are its own.
     pub unix_sockets: bool,
@@ -92,7 +92,10 @@ impl Available {
         };
         let mut enforced = Enforced {
             filesystem: chosen(&[(namespaces, Means::Mounts), (landlock, Means::Landlock)]),
-            shared_memory: chosen(&[(namespaces, Means::Namespace), (self.seccomp, Means::Seccomp)]),
+            shared_memory: chosen(&[
+                (namespaces, Means::Namespace),
+                (!namespaces && self.seccomp, Means::Seccomp),
+            ]),
             signals: chosen(&[(self.landlock >= LANDLOCK_FOR_SIGNALS, Means::Landlock)]),
             ..Enforced::default()
         };

@@ -218,7 +218,15 @@ fn no_program_gains_a_privilege() {
                 .expect("a mode");
             assert_eq!(succeed(runner, &command).await, format!("{}\n", nobody.uid));
         }
-        for attempt in ["su -c true nobody", "chown 1 own", "setpriv --reuid 1 true", "hostname x"] {
+        for attempt in [
+            "su -c true nobody",
+            "chown 1 own",
+            "setpriv --reuid 1 true",
+            "hostname x",
+            "chmod 4755 own",
+            "chmod g+s own",
+            "install -m 6755 own other",
+        ] {
             fail(runner, &place.shell(attempt)).await;
         }
     });

@@ -74,8 +74,10 @@ fn with_a_network_there_is_that_and_no_more() {
              send(S, 'x', 0, pack_sockaddr_in({port}, INADDR_LOOPBACK)) or die $!"
         );
         succeed(runner, &place.perl_in(open(), &send)).await;
-        for family in [1, 17, 38, 40] {
-            let socket = format!("socket(S, {family}, 1, 0) or die $!");
+        succeed(runner, &place.perl_in(open(), "socket(S, 16, 3, 0) or die $!")).await;
+        // The last is netlink about audits.
+        for (family, kind, protocol) in [(1, 1, 0), (17, 3, 0), (38, 5, 0), (40, 1, 0), (16, 3, 9)] {
+            let socket = format!("socket(S, {family}, {kind}, {protocol}) or die $!");
             assert!(fail(runner, &place.perl_in(open(), &socket)).await.contains("Operation not permitted"));
         }
     });

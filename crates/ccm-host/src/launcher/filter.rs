@@ -26,9 +26,11 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_fspick,
     libc::SYS_kcmp,
     libc::SYS_keyctl,
+    libc::SYS_migrate_pages,
     libc::SYS_mount,
     libc::SYS_mount_setattr,
     libc::SYS_move_mount,
+    libc::SYS_move_pages,
     libc::SYS_open_by_handle_at,
     libc::SYS_open_tree,
     libc::SYS_perf_event_open,
@@ -140,6 +142,10 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
         rules.extend(always(ATTRIBUTES));
         rules.extend(always(SHARED_MEMORY));
     }
+
+    // The limits of another process of the same user: without processor time it would be killed.
+    let of_another = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![of_another])?]);
 
     let mut new_namespaces = Vec::new();
     for flag in NAMESPACES {

@@ -15,7 +15,7 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
 };
-use rustix::process::{chdir, fchdir, pivot_root};
+use rustix::process::{chdir, fchdir, pivot_root, umask};
 
 use super::grants::{Access, Grant, Grants};
 use super::step;
@@ -36,6 +36,14 @@ const LINKS: [(&str, &str); 5] = [
 
 /// Builds the view and enters it. Adds what is private in it to what is granted.
 pub(super) fn enter(grants: &mut Grants) -> Result<(), StartError> {
+    // The directories of the view are everybody's to walk through, whatever the umask.
+    let former = umask(Mode::from_raw_mode(0o022));
+    let entered = build(grants);
+    umask(former);
+    entered
+}
+
+fn build(grants: &mut Grants) -> Result<(), StartError> {
     let failed = |path: &Path| {
         let step = format!("\"{}\" can't be mounted in it", path.display());
         move |source| StartError::Step { property: "sandbox".to_owned(), step: step.clone(), source }

@@ -23,6 +23,8 @@ fn processes_outside_are_out_of_reach() {
                 format!("my $b = ' ' x 32; syscall(310, {us}, $b, 1, $b, 1, 0) == -1 and die $!"),
             ),
             ("pidfd_getfd", "syscall(438, 0, 0, 0) == -1 and die $!".to_owned()),
+            // The size of core dumps, to what it is in most places anyway.
+            ("prlimit64", format!("my $n = pack('QQ', 0, 0); syscall(302, {us}, 4, $n, 0) == -1 and die $!")),
             ("bpf", "syscall(321, 0, 0, 0) == -1 and die $!".to_owned()),
             ("keyctl", "syscall(250, 0, -4, 1) == -1 and die $!".to_owned()),
             (
@@ -115,6 +117,12 @@ fn a_sandbox_goes_together_with_a_user_and_a_umask() {
         let does = "id -u; echo x > made; stat -c '%u %a' made; cat /proc/self/environ > /dev/null";
         let command = Command { identity: Some(identity.clone()), umask: Some(0o077), ..place.shell(does) };
         assert_eq!(succeed(runner, &command).await, format!("{0}\n{0} 600\n", identity.uid));
+        // A umask of whoever starts it makes nothing unreachable.
+        let former = nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
+        let strict =
+            Command { identity: Some(identity.clone()), ..place.shell("umask; cat /etc/passwd > copy") };
+        assert_eq!(succeed(runner, &strict).await, "0077\n");
+        nix::sys::stat::umask(former);
         for attempt in ["cat $OUTSIDE/secret", "cat /etc/shadow", "kill -0 1", "unshare -U true"] {
             fail(runner, &Command { identity: Some(identity.clone()), ..place.shell(attempt) }).await;
         }

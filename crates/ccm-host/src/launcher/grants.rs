@@ -1,6 +1,6 @@
 //! What a sandbox opens to its command: what programs need to run, and what it names.
 
-use std::fs::{metadata, read_link, symlink_metadata};
+use std::fs::read_link;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
@@ -122,19 +122,23 @@ pub(super) fn open(sandbox: &Sandbox) -> Result<Grants, StartError> {
 impl Grants {
     /// Adds what the system has under that path, if it has.
     fn open_of_system(&mut self, path: &Path) {
-        if symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+        let open = |flags| openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC | flags, Mode::empty());
+        let kind = |file: &OwnedFd| fstat(file).map(|found| FileType::from_raw_mode(found.st_mode));
+        let Ok(mut file) = open(OFlags::NOFOLLOW) else { return };
+        let Ok(mut found) = kind(&file) else { return };
+        if found.is_symlink() {
             // A link into what is opened anyway stays a link: programs ask where it leads.
             let target = read_link(path).unwrap_or_default();
             if leads_into_system(path, &target) {
                 self.links.push((path.to_owned(), target));
                 return;
             }
+            let Ok(followed) = open(OFlags::empty()) else { return };
+            let Ok(followed_kind) = kind(&followed) else { return };
+            (file, found) = (followed, followed_kind);
         }
-        let Ok(found) = metadata(path) else { return };
-        if let Ok(file) = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-            let is_directory = found.is_dir();
-            self.grants.push(Grant { path: path.to_owned(), file, access: Access::Read, is_directory });
-        }
+        let is_directory = found.is_dir();
+        self.grants.push(Grant { path: path.to_owned(), file, access: Access::Read, is_directory });
     }
 }
 

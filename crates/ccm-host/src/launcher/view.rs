@@ -5,7 +5,7 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RawMode, ResolveFlags, chmodat, mkdirat, openat, openat2, symlinkat,
@@ -149,40 +149,39 @@ fn mount_on(tree: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
 /// Makes the file or directory that something is mounted on, with the directories above it.
 fn make_place(root: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<OwnedFd> {
     let inside = path.strip_prefix("/").unwrap_or(path);
-    if is_directory {
-        make_directories(root, inside)?;
-    } else {
-        make_directories(root, inside.parent().unwrap_or(Path::new("")))?;
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        match openat(root, inside, flags, Mode::from_raw_mode(0o644)) {
-            Ok(_) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
+    let make = || {
+        if is_directory {
+            return mkdirat(root, inside, Mode::from_raw_mode(0o755));
         }
-    }
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        openat(root, inside, flags, Mode::from_raw_mode(0o644)).map(drop)
+    };
+    make_below(root, inside, &make)?;
     // A link in what was mounted before must not lead out of the new root.
     let inside_only = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
     Ok(openat2(root, inside, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), inside_only)?)
 }
 
-fn make_directories(root: &OwnedFd, inside: &Path) -> io::Result<()> {
-    let mut made = PathBuf::new();
-    for part in inside.components().filter(|part| matches!(part, Component::Normal(_))) {
-        made.push(part);
-        match mkdirat(root, &made, Mode::from_raw_mode(0o755)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
+/// Makes something unless it is there, and the directories above it if they are not.
+fn make_below(root: &OwnedFd, inside: &Path, make: &dyn Fn() -> Result<(), Errno>) -> io::Result<()> {
+    let mut result = make();
+    let parent = inside.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let (Err(Errno::NOENT), Some(parent)) = (result, parent) {
+        make_below(root, parent, &|| mkdirat(root, parent, Mode::from_raw_mode(0o755)))?;
+        result = make();
     }
-    Ok(())
+    match result {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Makes a link, unless something granted has taken its place.
 fn place_link(root: &OwnedFd, link: &Path, target: &Path) -> io::Result<()> {
     let inside = link.strip_prefix("/").unwrap_or(link);
-    make_directories(root, inside.parent().unwrap_or(Path::new("")))?;
-    match symlinkat(target, root, inside) {
-        Ok(()) | Err(Errno::EXIST | Errno::ROFS) => Ok(()),
-        Err(error) => Err(error.into()),
+    match make_below(root, inside, &|| symlinkat(target, root, inside)) {
+        Err(error) if error.raw_os_error() == Some(libc::EROFS) => Ok(()),
+        placed => placed,
     }
 }
 

@@ -28,8 +28,8 @@ const ATTEMPTS: [&str; 14] = [
     "ln -s $OUTSIDE out; cat out/secret",
     "rm $OUTSIDE/secret",
     "cat /etc/shadow",
-    "chmod 777 /etc/passwd",
-    "echo x > /proc/sys/kernel/core_pattern",
+    "chmod 644 /etc/passwd",
+    "echo 1 > /proc/sys/vm/stat_interval",
     "mount -t tmpfs none /tmp",
     "unshare -U true",
 ];

@@ -16,6 +16,7 @@ mod bare;
 mod binary;
 mod manifests;
 mod measure;
+mod sandbox;
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,7 @@ fn main() {
     files_steady(scratch.path());
     files_create(scratch.path());
     exec_run();
+    sandbox::run(scratch.path());
     exec_steady();
     shapes();
 }

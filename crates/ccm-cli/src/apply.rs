@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Err(code) => return code,
     };
     let runner = match SystemRunner::new() {
-        Ok(runner) => runner,
+        // Every process has its own program under this path, also after an update has replaced the file.
+        Ok(runner) => runner.with_launcher("/proc/self/exe"),
         Err(error) => return cannot_start(&error),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -27,6 +27,10 @@ use arguments::{Arguments, Command, Hiera};
 use exit::Code;
 
 fn main() -> ExitCode {
+    // Started by itself to run a command as somebody else or in a sandbox, it is nothing but that command.
+    if let Some(code) = ccm_host::launcher::begin() {
+        return code;
+    }
     if let Err(error) = ccm_host::prepare_process() {
         return apply::cannot_start(&error).into();
     }

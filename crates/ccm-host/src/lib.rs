@@ -10,10 +10,12 @@
     reason = "this crate is the door that the lints guard"
 )]
 
+mod account;
 mod clock;
 mod command;
 mod configuration;
 mod files;
+pub mod launcher;
 mod machine;
 mod outlet;
 mod process;
@@ -22,10 +24,11 @@ pub mod signals;
 pub mod state;
 mod surroundings;
 
+pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, FakeClock, SystemClock, after};
 pub use command::{
-    Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner,
-    RunnerError, StartError, SystemRunner,
+    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, FakeRunner, Finished, Layer, Level,
+    Means, Process, Runner, RunnerError, Sandbox, StartError, SystemRunner,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use files::{

@@ -9,6 +9,7 @@ use ccm_model::Stream;
 
 use super::{Cancellation, Captured, Command, Exit, Finished, Level, Runner, StartError};
 use crate::Local;
+use crate::account::{Account, AccountError, Identity};
 
 /// Runs nothing, answers what the test told it to, and remembers what was asked.
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub struct FakeRunner {
     answers: RefCell<BTreeMap<String, VecDeque<Finished>>>,
     missing: RefCell<Vec<String>>,
     ran: RefCell<Vec<Command>>,
+    accounts: RefCell<Vec<Account>>,
+    groups: RefCell<BTreeMap<String, u32>>,
 }
 
 impl FakeRunner {
@@ -35,6 +38,16 @@ impl FakeRunner {
         self.missing.borrow_mut().push(name.to_owned());
     }
 
+    /// Adds an account.
+    pub fn add_account(&self, account: Account) {
+        self.accounts.borrow_mut().push(account);
+    }
+
+    /// Adds a group.
+    pub fn add_group(&self, name: &str, gid: u32) {
+        self.groups.borrow_mut().insert(name.to_owned(), gid);
+    }
+
     /// A command that ended that way and printed nothing.
     pub fn finished(exit: Exit) -> Finished {
         Finished {
@@ -44,6 +57,7 @@ impl FakeRunner {
             duration: Duration::ZERO,
             left_running: Vec::new(),
             unkillable: Vec::new(),
+            enforced: None,
         }
     }
 
@@ -70,6 +84,22 @@ impl Runner for FakeRunner {
             return Err(StartError::NotFound { name: name.to_owned(), path: path.to_owned() });
         }
         Ok(PathBuf::from(name))
+    }
+
+    fn find_as(&self, _: &Identity, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
+        self.find(name, path, cwd)
+    }
+
+    fn account(&self, user: &str) -> Result<Account, AccountError> {
+        let accounts = self.accounts.borrow();
+        let is_meant = |account: &&Account| account.name == user || account.identity.uid.to_string() == user;
+        let account = accounts.iter().find(is_meant).cloned();
+        account.ok_or_else(|| AccountError::NoUser { name: user.to_owned() })
+    }
+
+    fn group(&self, name: &str) -> Result<u32, AccountError> {
+        let gid = self.groups.borrow().get(name).copied();
+        gid.ok_or_else(|| AccountError::NoGroup { name: name.to_owned() })
     }
 
     fn base_environment(&self) -> Vec<(String, String)> {

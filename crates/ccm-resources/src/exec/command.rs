@@ -208,13 +208,13 @@ impl Exec {
             let source = std::io::Error::new(kind, cause);
             return Err(StartError::WorkingDirectory { path: self.cwd.clone(), source });
         }
+        let program = host.runner.find(&line.program, search_path, &self.cwd)?;
         Ok(Command {
-            program: host.runner.find(&line.program, search_path, &self.cwd)?,
             args: line.args.iter().map(OsString::from).collect(),
             cwd: self.cwd.clone(),
             environment,
-            stdin: None,
             timeout: self.timeout,
+            ..Command::new(program)
         })
     }
 

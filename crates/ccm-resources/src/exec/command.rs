@@ -8,11 +8,15 @@ use std::time::Duration;
 use ccm_host::{Command, Host, StartError};
 use ccm_model::{Checked, Diagnostic, Node, SplitError, SplitErrorKind, Text, split_words};
 
+use super::capture::Captures;
+use super::expect::Expectations;
 use super::properties::ExecProperties;
-use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Timeout};
+use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Pause, Timeout, Tries};
 
 /// How long a command may take if nothing else is said.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
+/// The pause after the first try if nothing else is said.
+const DEFAULT_TRY_SLEEP: Duration = Duration::from_secs(1);
 
 /// Who reads the text of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +42,7 @@ pub(crate) struct Guard {
 }
 
 /// An exec without a mistake.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Exec {
     pub name: String,
     /// No other command was written.
@@ -58,6 +62,10 @@ pub(crate) struct Exec {
     pub refresh_respects_guards: bool,
     pub logoutput: LogOutput,
     pub stdin: Option<String>,
+    pub tries: usize,
+    pub try_sleep: Duration,
+    pub expect: Option<Expectations>,
+    pub capture: Captures,
 }
 
 /// Something wrong with the properties taken together.
@@ -97,7 +105,7 @@ impl Mistake {
     /// Tells whether it may only be there because one of these properties could not be read.
     pub(crate) fn may_follow_from(&self, wrong: &[&str]) -> bool {
         const TOGETHER: [&[&str]; 3] =
-            [&["command", "args"], &["returns", "unchanged_returns"], &["path", "environment"]];
+            [&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
         let about = TOGETHER.iter().find(|properties| properties.contains(&self.property));
         about.is_some_and(|properties| properties.iter().any(|property| wrong.contains(property)))
     }
@@ -154,9 +162,21 @@ impl Exec {
         let unless = guards(written.unless, "unless");
         let codes =
             |codes: Option<Vec<ExitCode>>| codes.map(|codes| codes.iter().map(|code| code.0).collect());
-        let returns: Vec<u8> = codes(written.returns).unwrap_or_else(|| vec![0]);
+        let expected = written.expect.as_ref().and_then(|expect| expect.exit_code);
+        let given = [
+            ("returns", written.returns.is_some()),
+            ("unchanged_returns", written.unchanged_returns.is_some()),
+        ];
+        if let (Some(_), Some((twice, _))) = (expected, given.iter().find(|(_, given)| *given)) {
+            let message = format!("`{twice}` and `exit_code` of `expect` are both given");
+            mistakes.push(Mistake::new(twice, message).with_hint("keep one of them"));
+        }
+        let returns: Vec<u8> =
+            codes(written.returns).unwrap_or_else(|| vec![expected.map_or(0, |expected| expected.0)]);
         let unchanged_returns: Vec<u8> = codes(written.unchanged_returns).unwrap_or_default();
-        mistakes.extend(code_mistakes(&returns, &unchanged_returns));
+        if expected.is_none() {
+            mistakes.extend(code_mistakes(&returns, &unchanged_returns));
+        }
         let environment = written.environment.unwrap_or_default().0;
         if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
             mistakes
@@ -183,6 +203,10 @@ impl Exec {
             refresh_respects_guards: written.refresh_respects_guards.unwrap_or_default(),
             logoutput: written.logoutput.unwrap_or_default(),
             stdin: written.stdin.map(|text| text.0),
+            tries: written.tries.unwrap_or(Tries(1)).0,
+            try_sleep: written.try_sleep.unwrap_or(Pause(DEFAULT_TRY_SLEEP)).0,
+            expect: written.expect,
+            capture: written.capture.unwrap_or_default(),
         })
     }
 

@@ -1,14 +1,18 @@
 //! The exec resource: a command, run when it has to be.
 
+mod capture;
 mod command;
 mod decide;
+mod expect;
 mod guards;
+mod judge;
 mod output;
 mod posix;
 mod properties;
 mod provider;
 mod shell;
 mod state;
+mod tries;
 mod values;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
@@ -46,19 +50,7 @@ impl TypeSpec for ExecType {
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
-        &[
-            "user",
-            "group",
-            "umask",
-            "tries",
-            "try_sleep",
-            "expect",
-            "capture",
-            "sandbox",
-            "executor",
-            "sensitive",
-            "docker",
-        ]
+        &["user", "group", "umask", "sandbox", "executor", "sensitive", "docker"]
     }
 
     fn ensures(&self) -> &'static [&'static str] {

@@ -3,9 +3,11 @@
 
 #[path = "../build/mod.rs"]
 mod build;
+mod expecting;
 mod machine;
 mod mistakes;
 mod running;
+mod trying;
 
 use ccm_model::Resource;
 

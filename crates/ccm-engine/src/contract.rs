@@ -32,6 +32,12 @@ pub trait ResourceKind: 'static {
         effect: &Self::Effect,
     ) -> Result<Verified, Failure>;
 
+    /// What an execution yields for others to use, as a map; whoever names it depends on this resource.
+    fn captured(properties: &Self::Properties, effect: &Self::Effect) -> Option<serde_json::Value> {
+        let _ = (properties, effect);
+        None
+    }
+
     /// Describes a state for events. `decision` is the reason that [`Self::decide`] gave.
     fn describe(properties: &Self::Properties, state: &Self::State, decision: &str) -> Described;
 }

@@ -168,6 +168,9 @@ async fn drive(
         failure.changed = true;
         failure
     })?;
+    if let Some(values) = managed.captured() {
+        turn.late.remember(turn.index, values);
+    }
     Ok(match verified {
         Verified::Unchanged(reason) => {
             handled.reason = Some(reason);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ccm_data::layers::Source;
 use ccm_data::{merge, nodes};
-use ccm_expr::{Map, Value};
+use ccm_expr::Value;
 use ccm_model::{Catalog, Child, ChildIndex, Control, Dependency, Diagnostic, ResourceIndex};
 
 use crate::control::Conditions;
@@ -195,9 +195,4 @@ fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
-}
-
-/// No values.
-pub(crate) fn no_values() -> Value {
-    Value::Map(Arc::new(Map::new()))
 }

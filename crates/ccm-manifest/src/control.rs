@@ -98,7 +98,7 @@ impl Conditions {
                     let reason = format!("{word}{around}");
                     return Judged { control: Control::NotManaged { reason }, late_on: Vec::new() };
                 }
-                Err(Some(late)) => late_on.push((late, condition.node.span)),
+                Err(Some(late)) => late_on.extend(late.into_iter().map(|on| (on, condition.node.span))),
                 // It was reported; whatever else is wrong with the resource is reported as well.
                 Err(None) => {}
             }
@@ -114,7 +114,7 @@ impl Condition {
         &self,
         evaluator: &Evaluator<'_, '_>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<bool, Option<LateOn>> {
+    ) -> Result<bool, Option<Vec<LateOn>>> {
         let text = self.node.as_text().unwrap_or_default();
         match evaluator.evaluate(text) {
             Ok(Value::Bool(value)) => Ok(value == self.wanted),

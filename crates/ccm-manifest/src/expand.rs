@@ -69,7 +69,7 @@ impl Expanded {
         for (on, span) in std::mem::take(&mut self.late_on) {
             let what = match on {
                 LateOn::File(_) => "the content of a file that this manifest manages is known",
-                LateOn::Capture(_) => "what a command captures is known",
+                _ => "what a command captures is known",
             };
             let mistake = Diagnostic::error(span, "this has to be known before the run");
             self.diagnostics
@@ -325,7 +325,7 @@ impl<'a, 's> Expander<'a, 's> {
         match trouble {
             Trouble::Late(on) => {
                 self.found.late.0.insert(span);
-                self.found.late_on.push((on, span));
+                self.found.late_on.extend(on.into_iter().map(|on| (on, span)));
             }
             Trouble::Reported => {
                 self.found.refused.0.insert(span);

@@ -9,6 +9,7 @@ use ccm_model::{
     Span, TypeSpec,
 };
 
+use crate::capturing::Capturing;
 use crate::children::{self, Around, Children};
 use crate::control::Conditions;
 use crate::data::{self, Overlay, ResolvedData};
@@ -235,10 +236,11 @@ impl<'s> Loader<'s, '_> {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, false), text));
         }
+        let capturing = Capturing::of(&drafts, self.types);
         let mut waiting = HashMap::new();
         for (index, draft) in drafts.iter_mut().enumerate() {
             let index = ResourceIndex::from_usize(index);
-            late_edges(draft, index, &mut diagnostics);
+            late_edges(draft, index, &capturing, &mut diagnostics);
             if let Some(late) = LateResource::of(draft) {
                 waiting.insert(index, late);
             }
@@ -273,7 +275,7 @@ impl<'s> Loader<'s, '_> {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
             data: read.data,
-            late: Late::new(self.world, self.manifests, specs, managed, waiting),
+            late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting),
         }
     }
 
@@ -292,22 +294,29 @@ impl<'s> Loader<'s, '_> {
 }
 
 /// Lets a resource require what its late values come from.
-fn late_edges(draft: &mut Draft, index: ResourceIndex, diagnostics: &mut Vec<Diagnostic>) {
+fn late_edges(
+    draft: &mut Draft,
+    index: ResourceIndex,
+    capturing: &Capturing,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for (on, span) in &draft.found.late_on {
-        match on {
-            LateOn::File(on) if *on == index => {
-                diagnostics.push(Diagnostic::error(*span, "this names the file that it is to make"));
+        let (found, itself) = match on {
+            LateOn::File(on) | LateOn::Execution(on) => (Ok(*on), "this names the file that it is to make"),
+            LateOn::Capture { name, key } => {
+                let found = capturing.resolve(name.as_deref(), key.as_deref(), *span);
+                (found, "this names what the resource itself is to capture")
             }
-            LateOn::File(on) => draft.resource.require.push(Dependency { on: *on, span: *span }),
-            LateOn::Capture(name) => {
-                let name = name.as_deref().unwrap_or_default();
-                let mistake = if name.is_empty() {
-                    Diagnostic::error(*span, "nothing captures anything")
-                } else {
-                    Diagnostic::error(*span, format!("nothing captures `{}`", wording::shown(name)))
-                };
-                diagnostics.push(mistake.with_hint("`capture` is not supported in this version"));
+            LateOn::NoValue(_) => continue,
+        };
+        match found {
+            Ok(on) if on == index => diagnostics.push(Diagnostic::error(*span, itself)),
+            Ok(on) => {
+                if draft.resource.require.iter().all(|known| (known.on, known.span) != (on, *span)) {
+                    draft.resource.require.push(Dependency { on, span: *span });
+                }
             }
+            Err(mistake) => diagnostics.push(mistake),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Evaluating an expression of a manifest.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use ccm_data::templates::{self, ScopeError, TemplateError, TemplateScope};
 use ccm_expr::{FunctionError, Scope, Timestamp, Value};
 use ccm_model::{ResourceIndex, SourceId, Span, closest};
 
-use crate::world::{NAMES, World};
+use crate::world::{NAMES, Read, World, captured_path};
 
 /// A manifest as its expressions see it.
 #[derive(Clone, Debug)]
@@ -39,11 +39,24 @@ pub(crate) type Managed = HashMap<String, ResourceIndex>;
 
 /// What is known when a resource is reached.
 pub(crate) trait Reached {
-    /// What a resource captured, by its name or alias; an error says why that has no value.
+    /// What was captured, by the names and aliases of the resources that did.
     fn captures(&self) -> Value;
+
+    /// Tells what has become of what a resource of that name or alias captures.
+    fn captured(&self, name: &str) -> Captured;
 
     /// The resource that manages a file and that has not done so, because it is in noop.
     fn not_before(&self, path: &str) -> Option<ResourceIndex>;
+}
+
+/// What has become of what a resource captures.
+pub(crate) enum Captured {
+    /// It is known.
+    Known,
+    /// It will be known once that resource was executed, which noop does not do.
+    NotBefore(ResourceIndex),
+    /// There is nothing, for this reason.
+    Nothing(String),
 }
 
 /// Why an expression has no value.
@@ -52,7 +65,7 @@ pub(crate) enum Trouble {
     /// There is a mistake in it.
     Mistake(Mistake),
     /// It names the result of a resource, and can be evaluated when that was reached.
-    Late(LateOn),
+    Late(Vec<LateOn>),
     /// What it needs could not be had, which was reported.
     Reported,
 }
@@ -81,8 +94,17 @@ pub(crate) struct WithLines {
 pub(crate) enum LateOn {
     /// The file that a resource manages.
     File(ResourceIndex),
-    /// What the resource of that name or alias captures.
-    Capture(Option<String>),
+    /// What a resource captures.
+    Capture {
+        /// Its name or alias; none if that is worked out.
+        name: Option<String>,
+        /// What of it; none if that is worked out, or if it is all.
+        key: Option<String>,
+    },
+    /// The execution of a resource, which noop does not do.
+    Execution(ResourceIndex),
+    /// Nothing any more: what it needs has no value, for this reason.
+    NoValue(String),
 }
 
 /// Evaluates the expressions of one manifest at one moment.
@@ -100,9 +122,6 @@ impl Evaluator<'_, '_> {
             Ok(expression) => expression,
             Err(error) => return Err(Trouble::Mistake(mistake(error))),
         };
-        if let (Moment::Early(_), Some(name)) = (self.moment, read.captures.first()) {
-            return Err(Trouble::Late(LateOn::Capture(name.clone())));
-        }
         if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
             return Err(Trouble::Mistake(Mistake {
                 range: 0..text.len(),
@@ -112,13 +131,13 @@ impl Evaluator<'_, '_> {
             }));
         }
         let facts = if read.facts.is_empty() { Value::Null } else { self.world.facts(&read.facts) };
-        let calling =
-            Calling { evaluator: self, facts, late: RefCell::default(), places: RefCell::default() };
+        let calling = Calling { facts, ..Calling::new(self) };
+        if let Some(trouble) = calling.awaits(&read) {
+            return Err(trouble);
+        }
         match expression.evaluate(&calling) {
             Ok(value) => Ok(value),
-            Err(_) if calling.late.borrow().is_some() => {
-                Err(calling.late.take().map_or(Trouble::Reported, Trouble::Late))
-            }
+            Err(_) if calling.has_to_wait() => Err(calling.waits()),
             Err(_) if self.world.is_broken() => Err(Trouble::Reported),
             Err(error) => {
                 let mut mistake = mistake(&error);
@@ -142,17 +161,10 @@ impl Evaluator<'_, '_> {
         &self,
         render: impl FnOnce(&Calling<'_, '_, '_>) -> Result<T, FunctionError>,
     ) -> Result<T, Trouble> {
-        let calling = Calling {
-            evaluator: self,
-            facts: Value::Null,
-            late: RefCell::default(),
-            places: RefCell::default(),
-        };
+        let calling = Calling::new(self);
         match render(&calling) {
             Ok(rendered) => Ok(rendered),
-            Err(_) if calling.late.borrow().is_some() => {
-                Err(calling.late.take().map_or(Trouble::Reported, Trouble::Late))
-            }
+            Err(_) if calling.has_to_wait() => Err(calling.waits()),
             Err(_) if self.world.is_broken() => Err(Trouble::Reported),
             Err(error) => Err(Trouble::Mistake(Mistake {
                 range: 0..0,
@@ -179,7 +191,9 @@ struct Calling<'a, 'e, 's> {
     /// The facts that the expression names.
     facts: Value,
     /// What keeps it from being evaluated now.
-    late: RefCell<Option<LateOn>>,
+    late: RefCell<Vec<LateOn>>,
+    /// Why what it names was not captured; only a default makes up for that.
+    nothing: RefCell<Option<String>>,
     /// The places in templates that the error came from.
     places: RefCell<Vec<(Span, String)>>,
 }
@@ -225,10 +239,106 @@ impl Scope for Calling<'_, '_, '_> {
     }
 }
 
-impl Calling<'_, '_, '_> {
+impl<'a, 'e, 's> Calling<'a, 'e, 's> {
+    fn new(evaluator: &'a Evaluator<'e, 's>) -> Self {
+        Self {
+            evaluator,
+            facts: Value::Null,
+            late: RefCell::default(),
+            nothing: RefCell::default(),
+            places: RefCell::default(),
+        }
+    }
+
     fn late(&self, on: LateOn) -> FunctionError {
-        self.late.borrow_mut().get_or_insert(on);
+        self.late.borrow_mut().push(on);
         FunctionError::new("this is known only during a run")
+    }
+
+    /// Tells whether what went wrong did so because something is not known.
+    fn has_to_wait(&self) -> bool {
+        !self.late.borrow().is_empty() || self.nothing.borrow().is_some()
+    }
+
+    /// What it waits for.
+    fn waits(&self) -> Trouble {
+        let late = self.late.take();
+        let nothing = || self.nothing.take().map(LateOn::NoValue).into_iter().collect();
+        Trouble::Late(if late.is_empty() { nothing() } else { late })
+    }
+
+    /// Looks ahead at all that an expression names, so that it waits for everything and not for the first.
+    fn awaits(&self, read: &Read) -> Option<Trouble> {
+        for (path, range) in &read.captures {
+            // What has to wait is in `late` by now.
+            if let Err(error) = self.captures(path)
+                && path.is_empty()
+            {
+                let FunctionError { message, hints, .. } = error;
+                let places = Vec::new();
+                return Some(Trouble::Mistake(Mistake { range: range.clone(), message, hints, places }));
+            }
+        }
+        if self.late.borrow().is_empty() {
+            return None;
+        }
+        read.files.iter().for_each(|path| self.awaits_file(path));
+        let mut seen = HashSet::new();
+        for path in &read.templates {
+            // A mistake in it shows when it is rendered.
+            let _ = self.awaits_template(path, &mut seen);
+        }
+        Some(self.waits())
+    }
+
+    fn awaits_file(&self, written: &str) {
+        if let Moment::Early(managed) = self.evaluator.moment {
+            let path = self.evaluator.manifest.directory.join(written);
+            let index = managed.get(&*path.to_string_lossy());
+            self.late.borrow_mut().extend(index.copied().map(LateOn::File));
+        }
+    }
+
+    /// The same for a template and all that it includes.
+    fn awaits_template(&self, written: &str, seen: &mut HashSet<PathBuf>) -> Result<(), FunctionError> {
+        let path = self.evaluator.manifest.directory.join(written);
+        let Ok(text) = self.evaluator.world.read(&path) else { return Ok(()) };
+        if !seen.insert(path) {
+            return Ok(());
+        }
+        let found = templates::mentions(&text);
+        let named = found.paths.iter().filter(|path| path[0] == "captures").map(|path| path[1..].to_vec());
+        for path in named.chain(found.lookups.iter().filter_map(|path| captured_path(path))) {
+            match self.captures(&path) {
+                Err(error) if path.is_empty() => return Err(error),
+                _ => {}
+            }
+        }
+        found.files.iter().for_each(|path| self.awaits_file(path));
+        found.templates.iter().chain(&found.includes).try_for_each(|path| self.awaits_template(path, seen))
+    }
+
+    /// Looks at what a path into `Captures` leads to.
+    fn captures(&self, path: &[String]) -> Result<(), FunctionError> {
+        match (self.evaluator.moment, path.first()) {
+            (Moment::Data, _) => Ok(()),
+            (_, None) => {
+                let mut error = FunctionError::new("what is captured has to be named");
+                error.hints.push("write `Captures.NAME.KEY`, with the name of the resource".to_owned());
+                Err(error)
+            }
+            (Moment::Early(_), Some(name)) => {
+                Err(self.late(LateOn::Capture { name: Some(name.clone()), key: path.get(1).cloned() }))
+            }
+            (Moment::Late(reached), Some(name)) => match reached.captured(name) {
+                Captured::Known => Ok(()),
+                Captured::NotBefore(index) => Err(self.late(LateOn::Execution(index))),
+                Captured::Nothing(reason) => {
+                    self.nothing.borrow_mut().get_or_insert(reason);
+                    Ok(())
+                }
+            },
+        }
     }
 
     fn lookup(&self, text: &str, default: Option<&Value>) -> Result<Value, FunctionError> {
@@ -279,11 +389,10 @@ impl Calling<'_, '_, '_> {
         if names("environ") {
             roots.push(("environ", world.environment()));
         }
-        if names("captures") {
-            match moment {
-                Moment::Late(reached) => roots.push(("captures", reached.captures())),
-                Moment::Early(_) if !all => return Err(self.late(LateOn::Capture(prefix.get(1).cloned()))),
-                _ => {}
+        if names("captures") && !all {
+            self.captures(prefix.get(1..).unwrap_or_default())?;
+            if let Moment::Late(reached) = moment {
+                roots.push(("captures", reached.captures()));
             }
         }
         Ok(Value::map(roots))
@@ -335,6 +444,10 @@ impl Calling<'_, '_, '_> {
     ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
         let path = self.evaluator.manifest.directory.join(written);
         let text = self.read(&path)?;
+        self.awaits_template(written, &mut HashSet::new())?;
+        if !self.late.borrow().is_empty() {
+            return Err(FunctionError::new("this is known only during a run"));
+        }
         let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { calling: self, mentions: RefCell::default() };
         rendering.mention(&text);
@@ -397,7 +510,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
         match name {
             "Facts" => Some(evaluator.world.facts(&self.mentions.borrow())),
             "Captures" if matches!(evaluator.moment, Moment::Early(_)) => {
-                let _ = self.calling.late(LateOn::Capture(None));
+                let _ = self.calling.late(LateOn::Capture { name: None, key: None });
                 None
             }
             "Data" if matches!(evaluator.moment, Moment::Data) => None,

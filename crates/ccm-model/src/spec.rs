@@ -98,6 +98,12 @@ pub trait TypeSpec {
         None
     }
 
+    /// The keys of what a resource captures, by which others may name it: they come after it then.
+    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let _ = resource;
+        Vec::new()
+    }
+
     /// The path that a resource manages, if it manages one: what is below a managed directory comes after it.
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let _ = resource;

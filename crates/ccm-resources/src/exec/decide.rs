@@ -23,6 +23,10 @@ impl ResourceKind for ExecKind {
         ended.judged.clone().map(|success| success.verified)
     }
 
+    fn captured(_: &Exec, ended: &Ended) -> Option<serde_json::Value> {
+        ended.judged.as_ref().ok().and_then(|success| success.captured.clone())
+    }
+
     fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Described {
         describe(exec, state, decision)
     }

@@ -18,8 +18,8 @@ mod values;
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
 use ccm_model::{
-    Checked, Diagnostic, Entry, Failure, Properties, Reader, Resource, Span, TypeSpec, decode, decode_partly,
-    shell_operator,
+    Checked, Diagnostic, Entry, Failure, Node, Properties, Reader, Resource, Span, TypeSpec, decode,
+    decode_partly, shell_operator,
 };
 use schemars::{Schema, SchemaGenerator};
 
@@ -75,6 +75,11 @@ impl TypeSpec for ExecType {
             None | Some("posix") if is_read => Reader::Words,
             _ => Reader::Nobody,
         }
+    }
+
+    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let map = resource.properties.get("capture").and_then(Node::as_map);
+        map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

@@ -129,17 +129,25 @@ impl<'s> Loader<'s, '_> {
                 return ReadManifest::default();
             }
         };
-        let Document { data, settings, mut items, template } =
+        let Document { data, settings, of_types, mut items, template } =
             document::read(source, root, self.types, &mut self.diagnostics);
         let overlays = around.overlays(&data, &self.overlays);
         let data = data::resolve(&data, &self.world, &text, &directory, &overlays, &mut self.diagnostics);
         let data = around.complete(data);
         let own = self.manifests.len();
-        self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
+        let scope = ManifestScope { text, directory, data: data.value.clone(), settings: HashMap::new() };
+        self.manifests.push(scope);
         let nothing = Managed::new();
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let settings =
             document::settings(settings, self.evaluator(own, Moment::Early(&nothing)), &mut diagnostics);
+        let of_types = document::settings_of_types(
+            of_types,
+            self.types,
+            self.evaluator(own, Moment::Early(&nothing)),
+            &mut diagnostics,
+        );
+        self.manifests[own].settings = of_types;
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
         let mut standing = own;
         let mut verbatim = false;

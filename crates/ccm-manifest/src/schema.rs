@@ -44,6 +44,9 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         },
     });
     ccm.insert("resources".to_owned(), resources);
+    for schema in types.iter().filter_map(|spec| spec.settings_schema()) {
+        ccm.extend(properties_of(schema.to_value()));
+    }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ccm manifest",

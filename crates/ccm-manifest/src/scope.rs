@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ccm_data::templates::{self, ScopeError, TemplateError, TemplateScope};
 use ccm_expr::{FunctionError, Scope, Timestamp, Value};
-use ccm_model::{ResourceIndex, SourceId, Span, closest};
+use ccm_model::{Map, ResourceIndex, SourceId, Span, closest};
 
 use crate::world::{NAMES, Read, World, captured_path};
 
@@ -21,6 +21,8 @@ pub(crate) struct ManifestScope {
     pub(crate) directory: PathBuf,
     /// Its resolved values.
     pub(crate) data: Value,
+    /// What it says below `ccm` for all resources of a type, by the position of the type.
+    pub(crate) settings: HashMap<usize, Arc<Map>>,
 }
 
 /// What is known when an expression is evaluated.

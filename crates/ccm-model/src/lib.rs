@@ -39,4 +39,4 @@ pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
 pub use text::Text;
 pub use timestamp::display_timestamp;
-pub use words::{SplitError, SplitErrorKind, shell_operator, split_words};
+pub use words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};

@@ -73,6 +73,8 @@ fn change(triggered: bool, reason: &str) -> Decision {
 
 #[cfg(test)]
 mod tests {
+    use ccm_model::Map;
+
     use super::*;
     use crate::exec::command::Interpreter;
     use crate::exec::properties::ExecProperties;
@@ -81,7 +83,8 @@ mod tests {
     const TABLE: &str = include_str!("decide_table.txt");
 
     fn exec(creates: bool, guards: bool) -> Exec {
-        let mut exec = Exec::build("true", Interpreter::None, ExecProperties::default()).unwrap();
+        let mut exec =
+            Exec::build("true", Interpreter::None, ExecProperties::default(), &Map::default()).unwrap();
         if creates {
             exec.creates.push("/x".into());
         }

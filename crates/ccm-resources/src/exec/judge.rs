@@ -94,6 +94,7 @@ fn judge_code(exec: &Exec, code: i32) -> Result<Verified, Failure> {
 #[cfg(test)]
 mod tests {
     use ccm_host::{Captured, FakeRunner};
+    use ccm_model::Map;
     use serde_json::json;
 
     use super::*;
@@ -103,7 +104,7 @@ mod tests {
     use crate::exec::values::ExitCode;
 
     fn exec() -> Exec {
-        Exec::build("true", Interpreter::None, ExecProperties::default()).unwrap()
+        Exec::build("true", Interpreter::None, ExecProperties::default(), &Map::default()).unwrap()
     }
 
     fn finished(code: i32, stdout: &str) -> Finished {

@@ -3,6 +3,7 @@
 mod capture;
 mod command;
 mod decide;
+mod executor;
 mod expect;
 mod guards;
 mod judge;
@@ -18,7 +19,7 @@ mod values;
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
 use ccm_model::{
-    Checked, Diagnostic, Entry, Failure, Node, Properties, Reader, Resource, Span, TypeSpec, decode,
+    Checked, Diagnostic, Entry, Failure, Map, Node, Properties, Reader, Resource, Span, TypeSpec, decode,
     decode_partly, shell_operator,
 };
 use schemars::{Schema, SchemaGenerator};
@@ -50,7 +51,7 @@ impl TypeSpec for ExecType {
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
-        &["user", "group", "umask", "sandbox", "executor", "sensitive", "docker"]
+        &["user", "group", "umask", "sandbox", "sensitive", "docker"]
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -87,7 +88,7 @@ impl TypeSpec for ExecType {
         let (properties, mut diagnostics) = decode_partly::<ExecProperties>(&resource.properties, COMMON);
         let Some(properties) = properties else { return diagnostics };
         let wrong: Vec<&str> = diagnostics.iter().filter_map(|found| property_of(found, resource)).collect();
-        match Exec::build(&resource.id.name, interpreter(resource), properties) {
+        match Exec::build(&resource.id.name, interpreter(resource), properties, &resource.settings) {
             Ok(exec) if wrong.is_empty() => {
                 diagnostics.extend(never_runs(&exec, resource));
                 diagnostics.extend(misses_its_shell(checked));
@@ -102,6 +103,18 @@ impl TypeSpec for ExecType {
         diagnostics
     }
 
+    fn settings(&self) -> &'static [&'static str] {
+        &[executor::SETTING]
+    }
+
+    fn check_settings(&self, settings: &Map) -> Vec<Diagnostic> {
+        executor::check(settings)
+    }
+
+    fn settings_schema(&self) -> Option<Schema> {
+        Some(executor::schema())
+    }
+
     fn schema(&self) -> Schema {
         SchemaGenerator::default().into_root_schema_for::<ExecProperties>()
     }
@@ -110,7 +123,7 @@ impl TypeSpec for ExecType {
 impl ResourceType for ExecType {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
         let properties = decode::<ExecProperties>(&resource.properties, COMMON).map_err(as_failure)?;
-        let exec = Exec::build(&resource.id.name, interpreter(resource), properties)
+        let exec = Exec::build(&resource.id.name, interpreter(resource), properties, &resource.settings)
             .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
         let named = resource.provider.as_ref().map(|provider| &*provider.value);
         bind(exec, named, &PROVIDERS, host)

@@ -58,4 +58,6 @@ pub(crate) struct ExecProperties {
     /// What other resources may use as `Captures.NAME.KEY`: a map of keys to `stdout.json.a.b`, `stdout.raw`,
     /// `stderr.raw`, `exit_code` or `duration_ms`.
     pub capture: Option<Captures>,
+    /// The executor that starts the command, by its name below `ccm` and `executors`. Default: none.
+    pub executor: Option<Text>,
 }

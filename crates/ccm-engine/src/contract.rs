@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_host::{Cancellation, Host, Local};
-use ccm_model::{Failure, Resource, Stream, TypeSpec};
+use ccm_model::{Artifact, Failure, Resource, Stream, TypeSpec};
 
 use crate::Managed;
 
@@ -156,6 +156,8 @@ pub struct Context<'a> {
     pub(crate) warnings: Vec<String>,
     /// What was said to be of use later.
     pub(crate) notes: Vec<String>,
+    /// What is for the record of the run.
+    pub(crate) artifacts: Vec<Artifact>,
 }
 
 impl Context<'_> {
@@ -167,6 +169,11 @@ impl Context<'_> {
     /// Says what was done that somebody may look for.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
+    }
+
+    /// Leaves files for the record of the run, in the place of those it has left before.
+    pub fn leave(&mut self, artifacts: Vec<Artifact>) {
+        self.artifacts = artifacts;
     }
 
     /// Hands on a line that a running command printed.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
-    Catalog, ChildIndex, Control, Counts, Event, Failure, Outcome, OutputLine, Resource, ResourceIndex,
-    ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction,
+    Artifacts, Catalog, ChildIndex, Control, Counts, Event, Failure, Outcome, OutputLine, Resource,
+    ResourceIndex, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction,
 };
 
 use crate::contract::{Context, ResourceType};
@@ -305,8 +305,14 @@ impl<'a> Walk<'a> {
             on_line: &mut on_line,
             warnings: Vec::new(),
             notes: Vec::new(),
+            artifacts: Vec::new(),
         };
-        let (outcome, handled) = handle(&turn, &mut context).await;
+        let (outcome, mut handled) = handle(&turn, &mut context).await;
+        let files = std::mem::take(&mut handled.artifacts);
+        if !files.is_empty() {
+            let artifacts = Artifacts { id: resource.id.clone(), position: index.get() + 1, files };
+            on_event(Event::ArtifactsLeft(Box::new(artifacts)));
+        }
         (outcome, handled, triggers)
     }
 

@@ -11,6 +11,7 @@ mod output;
 mod posix;
 mod properties;
 mod provider;
+mod record;
 mod shell;
 mod state;
 mod tries;

@@ -66,6 +66,15 @@ pub(crate) fn text(captured: &Captured) -> String {
     String::from_utf8_lossy(&[&captured.head[..], &captured.tail[..]].concat()).into_owned()
 }
 
+/// All that is kept of a stream, with a line in the place of what is not.
+pub(crate) fn kept(captured: &Captured) -> Vec<u8> {
+    let gap = match captured.dropped {
+        0 => String::new(),
+        dropped => format!("\n... ({dropped} bytes are not kept)\n"),
+    };
+    [&captured.head[..], gap.as_bytes(), &captured.tail[..]].concat()
+}
+
 /// A stream read as JSON.
 pub(crate) fn json(captured: &Captured) -> Result<Value, Unread> {
     if captured.total() > LONGEST_JSON {

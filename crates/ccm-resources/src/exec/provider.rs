@@ -11,6 +11,7 @@ use super::decide::{ExecKind, guards_matter};
 use super::guards;
 use super::judge::{Ended, judge};
 use super::output::tails;
+use super::record;
 use super::state::ExecState;
 use super::tries::{Attempt, pause, told};
 use super::values::LogOutput;
@@ -101,18 +102,23 @@ async fn status(
 /// Runs the command until it succeeds, as often as it may be tried. What will not get better by waiting is not
 /// tried again: a program that is not there, and a run that is to end.
 async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
-    let mut command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec))?;
+    let command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec));
+    let mut command = command.inspect_err(|_| context.leave(record::files(exec, None, true)))?;
     command.stdin.clone_from(&exec.stdin);
     let mut attempts: Vec<Attempt> = Vec::new();
     loop {
         let (code, duration, judged, again) = match run(exec, &command, context).await {
             Ok(finished) => {
                 let judged = judge(exec, &finished);
+                context.leave(record::files(exec, Some(&finished), judged.is_err()));
                 let again = judged.as_ref().is_err_and(|failure| !failure.missing);
                 (exit_code(&finished), finished.duration, judged, again && finished.exit != Exit::Cancelled)
             }
             // Nothing has happened yet.
-            Err(failure) if attempts.is_empty() => return Err(failure),
+            Err(failure) if attempts.is_empty() => {
+                context.leave(record::files(exec, None, true));
+                return Err(failure);
+            }
             Err(failure) => (None, Duration::ZERO, Err(failure), false),
         };
         let error = judged.as_ref().err().and_then(|failure| failure.chain.first().cloned());

@@ -7,7 +7,9 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod apply;
+mod captures;
 mod examples;
+mod executions;
 mod files;
 mod history;
 mod interruption;

@@ -153,7 +153,7 @@ impl RunStore {
 
     /// Tells whether the line of an event belongs into the record; what is unchanged is only counted.
     pub fn wants(&self, event: &Event) -> bool {
-        !self.failed()
+        self.open.as_ref().is_ok_and(|open| !open.lines.failed())
             && match event {
                 Event::ResourceFinished(transaction) => transaction.outcome != Outcome::Unchanged,
                 Event::SessionStarted(_) | Event::SessionFinished(_) => true,

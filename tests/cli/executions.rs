@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use crate::{apply_execs, ccm};
 
-const EXECS: &str = "\
-        - silent: {command: 'true'}
+const EXECS: &str = "        - silent: {command: 'true'}
         - printing: {command: printf hello}
         - json: {command: 'printf [1]', environment: {TOKEN: t0psecret}, stdin: st4in}
         - failing: {command: 'false', args: [s3cret]}

@@ -73,6 +73,19 @@ fn the_schema_and_the_loader_refuse_the_same() {
         ("ccm: {resources: [{exec: [{a: {provider: docker}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {ensure: absent}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {user: root}}]}]}", false),
+        (
+            "ccm: {executors: {b: {kind: native, default_env: {A: b}}}, resources: [{exec: [{a: {executor: b, tries: 3, try_sleep: 5s}}]}]}",
+            true,
+        ),
+        (
+            "ccm: {resources: [{exec: [{a: {expect: {stdout: ok, stdout_json: {x: [1]}}, capture: {x: stdout.json.x.0}}}]}]}",
+            true,
+        ),
+        ("ccm: {executors: {b: {kind: docker}}, resources: [{exec: [{a: {}}]}]}", false),
+        ("ccm: {executors: {b: {kind: native, image: x}}, resources: [{exec: [{a: {}}]}]}", false),
+        ("ccm: {resources: [{exec: [{a: {expect: {exit: 0}}}]}]}", false),
+        ("ccm: {resources: [{exec: [{a: {capture: {x: stdout}}}]}]}", false),
+        ("ccm: {resources: [{exec: [{a: {tries: 0}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {require: [b]}}]}]}", false),
         ("data: {}\nccm: {resources: [{exec: {name: a}}]}", false),
     ] {

@@ -21,6 +21,7 @@ const LONGEST_SHOWN: usize = 200;
 /// What a command is expected to do.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
 pub(crate) struct Expectations {
     /// The exit code. It stands for `returns`, so only one of the two can be given.
     pub exit_code: Option<ExitCode>,

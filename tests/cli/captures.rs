@@ -102,3 +102,71 @@ ccm:
     assert!(called.stderr.contains("`docker` is not supported in this version"), "{}", called.shown());
     assert_eq!(called.stderr.matches("error:").count(), 2, "{}", called.shown());
 }
+
+#[test]
+fn manifests_within_each_other_share_what_is_captured() {
+    let scratch = Scratch::new();
+    let inner = "ccm:\n  resources:\n    - exec:\n        - inner: {command: 'printf ${ Captures.outer.text }-inner', \
+                 capture: {text: stdout.raw}}\n";
+    scratch.write("inner.yaml", inner);
+    let text = r#"
+ccm:
+  resources:
+    - file:
+        - [dir]/both.txt: {content: "${ Captures.inner.text }\n"}
+    - exec:
+        - outer: {command: printf outer, capture: {text: stdout.raw}}
+    - apply:
+        - inner.yaml: {}
+"#;
+    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let called = apply(&scratch, &text, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert_eq!(fs::read_to_string(scratch.at("both.txt")).expect("a file"), "outer-inner\n");
+}
+
+#[test]
+fn a_whitelist_holds_for_what_is_known_only_when_it_is_reached() {
+    let scratch = Scratch::new();
+    let text = r#"
+ccm:
+  executors:
+    strict: {kind: native, command_whitelist: [echo 1, echo 1 2]}
+  resources:
+    - exec:
+        - number: {command: "printf 1", capture: {it: stdout.raw}}
+        - fine: {command: "echo ${ Captures.number.it }", executor: strict}
+        - args: {command: echo, args: ["${ Captures.number.it }", "2"], executor: strict}
+        - refused: {command: "echo ${ Captures.number.it } 3", executor: strict}
+        - refused-args: {command: echo, args: ["${ Captures.number.it }", "4"], executor: strict}
+"#;
+    let called = apply(&scratch, text, &[]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    for line in ["exec#fine changed", "exec#args changed", "exec#refused failed", "exec#refused-args failed"]
+    {
+        assert!(called.stdout.contains(line), "{line}: {}", called.shown());
+    }
+    for refused in ["`echo 1 3`", "`echo 1 4`"] {
+        let message = format!("{refused} is not in the whitelist of the executor `strict`");
+        assert!(called.stdout.contains(&message), "{message}: {}", called.shown());
+    }
+}
+
+#[test]
+fn a_control_waits_for_what_it_names() {
+    let scratch = Scratch::new();
+    let text = r#"
+ccm:
+  resources:
+    - exec:
+        - wanted: {command: "touch [dir]/wanted", control: {if: "Captures.ask.answer == 'yes'"}}
+        - unwanted: {command: "touch [dir]/unwanted", control: {unless: "Captures.ask.answer == 'yes'"}}
+        - ask: {command: printf yes, capture: {answer: stdout.raw}}
+"#;
+    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let called = apply(&scratch, &text, &["--noop"]);
+    assert_eq!(called.stdout.matches("not known before exec#ask").count(), 2, "{}", called.shown());
+    let called = apply(&scratch, &text, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(scratch.has("wanted") && !scratch.has("unwanted"), "{}", called.shown());
+}

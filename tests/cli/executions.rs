@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use ccm_testkit::Scratch;
+use ccm_testkit::{Scratch, can_mount, skipped};
 use serde_json::Value;
 
 use crate::{apply_execs, ccm};
@@ -86,4 +86,35 @@ fn tries_are_told_and_the_last_one_is_kept() {
     assert!(called.stdout.contains("succeeded at the 3rd of 5 tries"), "{}", called.shown());
     let kept = kept(&scratch);
     assert_eq!(fs::read_to_string(kept[0].join("stdout.txt")).expect("text"), "x\nx\nx\n");
+}
+
+#[test]
+fn a_disk_that_is_too_small_for_it_lets_the_run_go_on() {
+    if !can_mount() {
+        skipped("a small disk can't be mounted here");
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("disk/.keep", "");
+    let disk = scratch.at("disk");
+    scratch.write(
+        "manifest.yaml",
+        "ccm: {resources: [{exec: [{long: {command: 'head -c 200000 /dev/zero'}}, {after: {command: 'true'}}]}]}",
+    );
+    let state = format!("{disk}/state");
+    let script = format!("mount -t tmpfs -o size=64k,mode=0755 tmpfs {disk}");
+    let called =
+        ccm(&scratch, &["apply", "manifest.yaml", "--state-dir", &state]).after_mounting(&script).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(called.stdout.contains("exec#after changed"), "{}", called.shown());
+    assert!(called.stderr.contains("No space left on device"), "{}", called.shown());
+}
+
+#[test]
+fn noop_leaves_none() {
+    let scratch = Scratch::new();
+    let called =
+        apply_execs(&scratch, "        - a: {command: printf x, onlyif: printf guard}\n", &["--noop"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(!scratch.state().exists());
 }

@@ -71,9 +71,6 @@ impl Sources for Templates {
             Some("/m/two.j2") => "{{ lookup('captures.b.y', 'none') }}",
             Some("/m/unnamed.j2") => "{{ Captures[Data.name].x }}",
             Some("/m/wrong.j2") => "{{ Captures.a.z }}",
-            Some("/m/child.yaml") => {
-                "ccm:\n  resources:\n    - probe: [inner: {text: '{{ Captures.a.x }}'}]\n"
-            }
             _ => return Err(io::ErrorKind::NotFound.into()),
         };
         Ok(text.to_owned())

@@ -42,6 +42,24 @@ fn a_diff_shows_what_would_change_and_what_does() {
 }
 
 #[test]
+fn noop_knows_what_would_be_in_a_directory_to_be_made() {
+    let scratch = Scratch::new();
+    let files = "
+        - '[dir]/a/b/f': {content: \"x\\n\"}
+        - '[dir]/a': {ensure: directory}
+        - '[dir]/a/b': {ensure: directory}
+        - '[dir]/c/f': {content: x}
+";
+    let noop = apply_files(&scratch, files, &["--noop", "--diff"]);
+    let shown = "      Would have created the file\n      --- /dev/null\n      +++ [dir]/a/b/f\n      @@ -0,0 +1 @@\n      +x\n";
+    assert!(noop.stdout.contains(shown), "{}", noop.shown());
+    assert!(noop.stdout.contains("the directory \"[dir]/c\" does not exist"), "{}", noop.shown());
+    assert_eq!(scratch.names(), ["manifest.yaml"]);
+    assert_eq!(apply_files(&scratch, files, &[]).code, 4);
+    assert_eq!(scratch.read("a/b/f").as_deref(), Some("x\n"));
+}
+
+#[test]
 fn content_that_is_no_text_is_not_shown() {
     let scratch = Scratch::new();
     scratch.write("f", [0, 1, 2]);
@@ -75,6 +93,20 @@ fn mistakes_are_shown_at_their_place() {
         - /etc/../motd: {force: true}
 ";
     assert_snapshot!(apply_files(&scratch, files, &[]).shown());
+}
+
+#[test]
+fn what_was_meant_by_ensure_is_known() {
+    let scratch = Scratch::new();
+    for (written, hint) in [
+        ("dir", "did you mean `directory`?"),
+        ("file", "did you mean `present`?"),
+        ("link", "links can't be managed in this version"),
+    ] {
+        let called = apply_files(&scratch, &format!("        - /f: {{ensure: {written}}}\n"), &[]);
+        let hints = called.stderr.lines().filter(|line| line.contains("hint: "));
+        assert_eq!(hints.collect::<Vec<_>>(), [format!("  = hint: {hint}")], "{}", called.shown());
+    }
 }
 
 #[test]
@@ -124,6 +156,19 @@ fn noop_says_where_a_run_would_find_no_place_for_old_content() {
 }
 
 #[test]
+fn the_state_directory_of_the_run_is_not_removed() {
+    let scratch = Scratch::new();
+    scratch.write("f", "");
+    let files = "        - '[dir]': {ensure: absent, force: true}\n";
+    let expected = "\"[dir]\" is or holds the state directory of this run";
+    for options in [&["--state-dir", "state"][..], &["--state-dir", "state", "--noop"]] {
+        let called = apply_files(&scratch, files, options);
+        assert_eq!((called.code, called.stdout.contains(expected)), (4, true), "{}", called.shown());
+    }
+    assert!(scratch.has("f"));
+}
+
+#[test]
 fn old_content_is_kept_in_a_state_directory_behind_a_relative_link() {
     let scratch = Scratch::new();
     scratch.write("f", "one\n");
@@ -159,4 +204,25 @@ fn old_content_is_kept_where_it_is_asked_for() {
     assert_eq!(scratch.read("f").as_deref(), Some("two\n"));
     let again = apply_files(&scratch, files, &[]);
     assert!(!again.stdout.contains("kept in"), "{}", again.shown());
+}
+
+#[test]
+fn a_mode_from_an_expression_is_text() {
+    let scratch = Scratch::new();
+    for (mode, valid) in [
+        ("0644", true),
+        ("'{{ \"0644\" }}'", true),
+        ("'{{ Data.text }}'", true),
+        ("'0{{ 644 }}'", true),
+        ("'{{ Data.nothing }}'", true),
+        ("'{{ 644 }}'", false),
+        ("'{{ Data.number }}'", false),
+    ] {
+        let files = format!("[{{'{}': {{mode: {mode}}}}}]", scratch.at("f"));
+        let data = "data: {text: 0644, number: 644, nothing: ~}";
+        scratch.write("manifest.yaml", format!("{data}\nccm: {{resources: [{{file: {files}}}]}}"));
+        let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
+        assert_eq!(called.code == 0, valid, "{mode}: {}", called.shown());
+        assert!(valid || called.stderr.contains("expected a mode as text"), "{mode}: {}", called.shown());
+    }
 }

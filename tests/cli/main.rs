@@ -8,6 +8,7 @@
 
 mod apply;
 mod captures;
+mod documents;
 mod examples;
 mod executions;
 mod files;

@@ -152,7 +152,7 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = wait)]
     pub lock_wait: Duration,
 
-    /// How many recorded runs to keep; older ones are removed
+    /// How many recorded runs to keep, this one among them; older ones are removed
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub keep_runs: usize,
 

@@ -1,5 +1,6 @@
 //! What a resource type and its providers promise.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use ccm_host::{Cancellation, Host, Local};
@@ -150,6 +151,8 @@ pub struct Context<'a> {
     pub state_directory: Option<&'a Path>,
     /// Whether a change of content is to be shown as a diff.
     pub diff: bool,
+    /// In noop, the directories that earlier resources would have made.
+    pub(crate) would_be_directories: &'a HashSet<&'a Path>,
     /// Where lines of a running command go.
     pub(crate) on_line: &'a mut dyn FnMut(Stream, &str),
     /// What was said to deserve attention.
@@ -161,6 +164,12 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Tells whether, in noop, an earlier resource would have made that directory: it is not there, and a run
+    /// would find it there, with nothing in it.
+    pub fn would_be_directory(&self, path: &Path) -> bool {
+        self.would_be_directories.contains(path)
+    }
+
     /// Says what deserves attention although it is no failure.
     pub fn warn(&mut self, warning: impl Into<String>) {
         self.warnings.push(warning.into());

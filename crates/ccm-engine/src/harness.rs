@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 
-use ccm_model::{Artifact, Failure, Outcome, Resource, ResourceId, ResourceIndex, SkipCause};
+use ccm_model::{Artifact, Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause};
 
 use crate::contract::{Context, Decision, Described, ResourceType, Verified};
 use crate::late::{LateValues, Progress, Resolved};
@@ -20,8 +20,8 @@ pub(crate) struct Turn<'a> {
     pub noop: bool,
     pub triggered: bool,
     pub describe_unchanged: bool,
-    /// Finds, in noop, the resource whose change would come before this turn and might cure a read that fails.
-    pub would_change_before: &'a dyn Fn() -> Option<WouldChange>,
+    /// Finds, in noop, the resource whose change would come before this turn and might bring what a read misses.
+    pub would_change_before: &'a dyn Fn(&Missing) -> Option<WouldChange>,
 }
 
 /// In noop, a resource that would have changed before another's turn.
@@ -79,21 +79,22 @@ fn from_panic(panic: &(dyn std::any::Any + Send)) -> Failure {
 async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'_>) -> Outcome {
     match manage(turn, handled, context).await {
         Ok(outcome) => outcome,
-        Err(failure) if turn.noop && failure.missing => match (turn.would_change_before)() {
-            Some(before) => {
-                let outcome = not_known(turn, handled, &before.resource);
-                let cause = failure.chain.join(": ");
-                if before.is_required {
-                    handled.reason = handled.reason.take().map(|reason| format!("{reason}: {cause}"));
-                } else {
-                    // Nothing says that the two have to do with each other, and a typing error looks the same.
-                    handled.warnings.push(format!("as things are now: {cause}"));
+        Err(failure) => {
+            match failure.missing.as_ref().filter(|_| turn.noop).and_then(turn.would_change_before) {
+                Some(before) => {
+                    let outcome = not_known(turn, handled, &before.resource);
+                    let cause = failure.chain.join(": ");
+                    if before.is_required {
+                        handled.reason = handled.reason.take().map(|reason| format!("{reason}: {cause}"));
+                    } else {
+                        // Nothing says that the two have to do with each other, and a typing error looks the same.
+                        handled.warnings.push(format!("as things are now: {cause}"));
+                    }
+                    outcome
                 }
-                outcome
+                None => Outcome::Failed(Box::new(failure)),
             }
-            None => Outcome::Failed(Box::new(failure)),
-        },
-        Err(failure) => Outcome::Failed(Box::new(failure)),
+        }
     }
 }
 

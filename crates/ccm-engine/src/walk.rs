@@ -1,5 +1,6 @@
 //! The walk: every resource in order, each with exactly one outcome.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -8,13 +9,14 @@ use std::time::Duration;
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
-    Artifacts, Catalog, ChildIndex, Control, Counts, Event, Failure, Outcome, OutputLine, Resource,
-    ResourceIndex, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction,
+    Artifacts, Catalog, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome,
+    OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause,
+    Transaction, WantedAt,
 };
 
 use crate::contract::{Context, ResourceType};
 use crate::harness::{Handled, Turn, WouldChange, handle};
-use crate::late::{LateValues, Progress};
+use crate::late::{LateValues, Progress, Resolved};
 
 /// How a run can be ended from outside.
 #[derive(Clone, Copy)]
@@ -115,6 +117,8 @@ struct Walk<'a> {
     children: Vec<Progressed>,
     /// In noop, what would have changed, in the order of the walk.
     would_change: Vec<ResourceIndex>,
+    /// In noop, the directories that would have been made or are, by then.
+    would_be_directories: HashSet<&'a Path>,
     counts: Counts,
     stopped: Option<StopCause>,
     /// The first failed resource, if that ends the run for the rest.
@@ -132,6 +136,7 @@ impl<'a> Walk<'a> {
             done,
             children: vec![Progressed::default(); run.catalog.children.len()],
             would_change: Vec::new(),
+            would_be_directories: HashSet::new(),
             counts: Counts::default(),
             stopped: None,
             culprit: None,
@@ -272,7 +277,10 @@ impl<'a> Walk<'a> {
         };
         let triggers: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
         if let Some(child) = resource.stands_for {
-            let (outcome, handled) = self.child_ended(child);
+            let (outcome, handled) = match self.late_control(index) {
+                Some(outcome) => (outcome, Handled::default()),
+                None => self.child_ended(child),
+            };
             return (outcome, handled, Vec::new());
         }
         let Some(resource_type) = run.resource_type(resource) else {
@@ -280,7 +288,7 @@ impl<'a> Walk<'a> {
             return (Outcome::Failed(Box::new(Failure::new(message))), Handled::default(), triggers);
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
-        let before = || self.would_change_before(index);
+        let before = |missing: &Missing| self.would_change_before(index, missing);
         let turn = Turn {
             index,
             resource,
@@ -302,6 +310,7 @@ impl<'a> Walk<'a> {
             directory: resource.child.map_or(run.directory, |child| &run.catalog.child(child).directory),
             state_directory: run.state_directory,
             diff: run.diff,
+            would_be_directories: &self.would_be_directories,
             on_line: &mut on_line,
             warnings: Vec::new(),
             notes: Vec::new(),
@@ -316,14 +325,41 @@ impl<'a> Walk<'a> {
         (outcome, handled, triggers)
     }
 
+    fn managed_path(&self, index: ResourceIndex) -> Option<ManagedPath<'a>> {
+        let resource = self.run.catalog.resource(index);
+        self.run.resource_type(resource)?.managed_path(resource)
+    }
+
     /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
     /// depends on that would change, else the last one that would have changed before it.
-    fn would_change_before(&self, index: ResourceIndex) -> Option<WouldChange> {
-        let last = *self.would_change.last()?;
+    fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
+        // What manages a path changes nothing elsewhere; of the others nobody knows.
+        let could_bring = |earlier: &&ResourceIndex| {
+            let managed = self.managed_path(**earlier);
+            managed.is_none_or(|managed| missing.is_at(Path::new(managed.path)))
+        };
+        let mut candidates = self.would_change.iter().rev().filter(could_bring);
+        let last = *candidates.clone().next()?;
         let required = self.graph.with_requirements(&[index]);
-        let nearest = self.would_change.iter().rev().find(|earlier| required[earlier.get()]).copied();
+        let nearest = candidates.find(|earlier| required[earlier.get()]).copied();
         let resource = self.run.catalog.resource(nearest.unwrap_or(last)).id.clone();
         Some(WouldChange { resource, is_required: nearest.is_some() })
+    }
+
+    /// What becomes of a resource that stands for a child if its `control` is known only now, and does not
+    /// let it be managed.
+    fn late_control(&self, index: ResourceIndex) -> Option<Outcome> {
+        let resource = self.run.catalog.resource(index);
+        if resource.control != Control::Late {
+            return None;
+        }
+        match self.run.late.resolve(index, resource, self) {
+            Ok(Resolved::NotManaged { reason }) => {
+                Some(Outcome::Skipped { cause: SkipCause::NotManaged { reason } })
+            }
+            Ok(_) => None,
+            Err(failure) => Some(Outcome::Failed(Box::new(failure))),
+        }
     }
 
     /// What a child came to, all its resources having had their turn.
@@ -343,7 +379,7 @@ impl<'a> Walk<'a> {
     }
 
     fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
-        self.counts.add(outcome);
+        self.counts.add(outcome, self.run.noop);
         let resource = self.run.catalog.resource(index);
         let noop = self.is_noop(resource);
         let changed = outcome.is_change();
@@ -351,10 +387,13 @@ impl<'a> Walk<'a> {
         (done.changed, done.noop) = (changed, noop);
         if changed && noop {
             self.would_change.push(index);
+            if let Some(ManagedPath { path, wanted: WantedAt::Directory }) = self.managed_path(index) {
+                self.would_be_directories.insert(Path::new(path));
+            }
         }
         let failed = matches!(outcome, Outcome::Failed(_));
         if failed {
-            done.culprits = Some(Rc::from([index]));
+            self.done[index.get()].culprits = Some(Rc::from([index]));
             if self.run.fail_on_error || self.run.catalog.fail_on_error {
                 self.culprit.get_or_insert(index);
             }

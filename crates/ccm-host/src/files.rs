@@ -68,6 +68,9 @@ pub trait Files {
     /// where it is.
     fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError>;
 
+    /// Tells whether ccm may give a file that it makes to that owner and group; none is who ccm runs as.
+    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool;
+
     /// Finds the number of a user, by name or in digits.
     fn user(&self, name: &str) -> Result<Option<u32>, FileError>;
 
@@ -107,8 +110,9 @@ pub enum Hash {
 pub struct PathState {
     /// The path itself is a symbolic link.
     pub link: bool,
-    /// What is there, behind the link if it is one. None if nothing is, or if the link is a stranger's, which
-    /// is not followed.
+    /// The link is not followed, because it belongs to this stranger.
+    pub stranger: Option<u32>,
+    /// What is there, behind the link if it is one and is followed.
     pub target: Option<FileState>,
     /// The directory it would be in does not exist.
     pub parent_missing: bool,

@@ -1,17 +1,19 @@
 //! Manifests that are applied as resources of others.
 
-use std::path::{Component, Path, PathBuf};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_data::layers::Source;
-use ccm_data::{merge, nodes};
+use ccm_data::nodes;
 use ccm_expr::Value;
-use ccm_model::{Catalog, Child, ChildIndex, Control, Dependency, Diagnostic, ResourceIndex};
+use ccm_model::{Catalog, Child, ChildIndex, Control, Dependency, Diagnostic, Resource, ResourceIndex};
 
 use crate::control::Conditions;
-use crate::data::{DataNodes, Overlay, ResolvedData};
+use crate::data::{Overlay, ResolvedData};
 use crate::draft::Draft;
 use crate::load::{Loader, Manifest};
+use crate::paths::normal;
 
 /// How deep manifests may stand within each other.
 const DEEPEST: usize = 10;
@@ -51,24 +53,29 @@ enum Passed {
 }
 
 impl Around {
+    /// There is nothing around the manifest that was given, which has that path.
+    pub(crate) fn nothing(own: Option<PathBuf>) -> Self {
+        Self { paths: own.into_iter().collect(), ..Self::default() }
+    }
+
     /// What is laid over the values of the manifest. What the command line says counts everywhere.
-    pub(crate) fn overlays(&self, _: &DataNodes, given: &[Overlay]) -> Vec<Overlay> {
+    pub(crate) fn overlays(&self, given: &[Overlay]) -> Vec<Overlay> {
         let passed = match &self.data {
             Passed::Over(value) => {
-                Some(Overlay { source: Source::Override("apply".to_owned()), value: value.clone() })
+                let source = Source::Override("apply".to_owned());
+                Some(Overlay { source, value: value.clone(), secrets: Vec::new() })
             }
             _ => None,
         };
         passed.into_iter().chain(given.iter().cloned()).collect()
     }
 
-    /// Adds the values that count where the manifest has none of its own.
-    pub(crate) fn complete(&self, mut data: ResolvedData) -> ResolvedData {
-        let Passed::Beneath(Value::Map(parent)) = &self.data else { return data };
-        let mut whole = Value::Map(Arc::clone(parent));
-        merge::shallow(&mut whole, &data.value);
-        data.value = whole;
-        data
+    /// The values that count where the manifest has none of its own.
+    pub(crate) fn beneath(&self) -> Option<&Value> {
+        match &self.data {
+            Passed::Beneath(value) => Some(value),
+            _ => None,
+        }
     }
 }
 
@@ -99,10 +106,13 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
             around.paths[first..].iter().map(|path| path.display().to_string()).collect();
         circle.push(path.display().to_string());
         let mistake = refused("a manifest applies itself".to_owned());
+        // That there are two of it is the same mistake.
+        draft.has_name = false;
         loader.diagnostics.push(mistake.with_hint(format!("the way round is {}", circle.join(" -> "))));
         return;
     }
-    if around.paths.len() >= DEEPEST {
+    // The first of them is the manifest that was given.
+    if around.paths.len() > DEEPEST {
         loader
             .diagnostics
             .push(refused(format!("manifests stand more than {DEEPEST} deep within each other")));
@@ -172,27 +182,19 @@ pub(crate) fn tie_in(catalog: &mut Catalog) {
         let resource = catalog.resource(*index);
         let before: Vec<Dependency> = resource.require.iter().chain(&resource.subscribe).copied().collect();
         for member in &members[child.get()] {
-            catalog.resources[member.get()].require.extend(before.iter().filter(|edge| edge.on != *member));
+            require(&mut catalog.resources[member.get()], before.iter().copied());
         }
     }
     for (index, child) in &standing {
         let resource = &mut catalog.resources[index.get()];
         let span = resource.span;
-        resource.require.extend(members[child.get()].iter().map(|on| Dependency { on: *on, span }));
+        require(resource, members[child.get()].iter().map(|on| Dependency { on: *on, span }));
     }
 }
 
-/// A path without `.` and `..`, as far as that can be told from its text.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
+/// Adds to what a resource requires what is not there yet.
+fn require(resource: &mut Resource, more: impl Iterator<Item = Dependency>) {
+    let mut known: HashSet<ResourceIndex> =
+        resource.require.iter().chain(&resource.subscribe).map(|edge| edge.on).collect();
+    resource.require.extend(more.filter(|edge| known.insert(edge.on)));
 }

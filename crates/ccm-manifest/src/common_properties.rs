@@ -33,9 +33,10 @@ pub struct CommonProperties {
 #[schemars(deny_unknown_fields, inline)]
 pub struct ControlProperties {
     /// It is managed only where this is true.
-    #[schemars(rename = "if")]
+    #[schemars(rename = "if", extend("pattern" = "^\\s*(?!\\s|\\{\\{|\\$\\{)"))]
     pub only_if: Option<Text>,
     /// It is not managed where this is true.
+    #[schemars(extend("pattern" = "^\\s*(?!\\s|\\{\\{|\\$\\{)"))]
     pub unless: Option<Text>,
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Judged {
     pub(crate) control: Control,
     /// What it waits for, if it does.
     pub(crate) late_on: Vec<(LateOn, Span)>,
+    /// It depends on a file that may turn out to be managed, so it has to be judged again.
+    pub(crate) is_unsettled: bool,
 }
 
 /// Reads `control`.
@@ -89,47 +91,63 @@ impl Conditions {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Judged {
         let mut late_on = Vec::new();
+        let mut is_unsettled = false;
         for condition in &self.conditions {
-            match condition.holds(&evaluator(condition.manifest), diagnostics) {
+            let evaluator = evaluator(condition.manifest);
+            let held = condition.holds(&evaluator);
+            if evaluator.world.forget_read() {
+                is_unsettled = true;
+                continue;
+            }
+            match held {
                 Ok(true) => {}
                 Ok(false) => {
                     let around = if condition.outer { " around it" } else { "" };
                     let word = if condition.wanted { "`if` is false" } else { "`unless` is true" };
                     let reason = format!("{word}{around}");
-                    return Judged { control: Control::NotManaged { reason }, late_on: Vec::new() };
+                    let control = Control::NotManaged { reason };
+                    return Judged { control, late_on: Vec::new(), is_unsettled: false };
                 }
-                Err(Some(late)) => late_on.extend(late.into_iter().map(|on| (on, condition.node.span))),
-                // It was reported; whatever else is wrong with the resource is reported as well.
-                Err(None) => {}
+                Err(Refused::Late(late)) => {
+                    late_on.extend(late.into_iter().map(|on| (on, condition.node.span)));
+                }
+                // Whatever else is wrong with the resource is reported as well.
+                Err(Refused::Reported) => {}
+                Err(Refused::Mistake(mistake)) => diagnostics.push(mistake),
             }
         }
-        let control = if late_on.is_empty() { Control::Managed } else { Control::Late };
-        Judged { control, late_on }
+        let is_late = is_unsettled || !late_on.is_empty();
+        let control = if is_late { Control::Late } else { Control::Managed };
+        Judged { control, late_on, is_unsettled }
     }
 }
 
+/// Why a condition neither holds nor does not.
+enum Refused {
+    /// It waits for these.
+    Late(Vec<LateOn>),
+    /// What it needs could not be had, which was reported.
+    Reported,
+    /// There is a mistake in it.
+    Mistake(Diagnostic),
+}
+
 impl Condition {
-    /// Tells whether it lets the resource be managed; the error is what it waits for.
-    fn holds(
-        &self,
-        evaluator: &Evaluator<'_, '_>,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<bool, Option<Vec<LateOn>>> {
+    /// Tells whether it lets the resource be managed.
+    fn holds(&self, evaluator: &Evaluator<'_, '_>) -> Result<bool, Refused> {
         let text = self.node.as_text().unwrap_or_default();
         match evaluator.evaluate(text) {
             Ok(Value::Bool(value)) => Ok(value == self.wanted),
             Ok(other) => {
                 let message = format!("a condition is true or false, found {}", other.kind());
-                diagnostics.push(Diagnostic::error(self.node.span, message));
-                Err(None)
+                Err(Refused::Mistake(Diagnostic::error(self.node.span, message)))
             }
-            Err(Trouble::Late(on)) => Err(Some(on)),
-            Err(Trouble::Reported) => Err(None),
+            Err(Trouble::Late(on)) => Err(Refused::Late(on)),
+            Err(Trouble::Reported) => Err(Refused::Reported),
             Err(Trouble::Mistake(mistake)) => {
                 let range = mistake.range.clone();
                 let place = self.node.locate(&evaluator.manifest.text, range.start, range.end);
-                diagnostics.push(diagnostic(mistake, place));
-                Err(None)
+                Err(Refused::Mistake(diagnostic(mistake, place)))
             }
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ccm_data::annotations;
 use ccm_data::hierarchy::{self, Expanded, Hierarchy, Outcome, Overrides, Resolution};
 use ccm_data::layers::{Layers, Source};
-use ccm_expr::Value;
+use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, Entry};
 
 use crate::expand::Expander;
@@ -29,6 +29,17 @@ pub(crate) struct DataNodes {
 pub(crate) struct Overlay {
     pub(crate) source: Source,
     pub(crate) value: Value,
+    /// Every text in it that must not be shown.
+    pub(crate) secrets: Vec<String>,
+}
+
+/// What there is above and below the values of a manifest.
+#[derive(Default)]
+pub(crate) struct Layered<'a> {
+    /// Laid over them, the lowest first.
+    pub(crate) over: &'a [Overlay],
+    /// Counts for the keys that have no value otherwise.
+    pub(crate) beneath: Option<&'a Value>,
 }
 
 /// What came of the values of a manifest.
@@ -50,7 +61,7 @@ pub(crate) fn resolve(
     world: &World<'_>,
     text: &Arc<str>,
     directory: &Path,
-    overlays: &[Overlay],
+    around: &Layered<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ResolvedData {
     let scope = ManifestScope {
@@ -89,10 +100,13 @@ pub(crate) fn resolve(
     let Resolution { outcomes, mut layers } =
         hierarchy::resolve(data, hierarchy.merge, &expanded, &overrides, |node| expander.value(node));
     diagnostics.append(&mut expander.found.diagnostics);
-    for overlay in overlays {
+    for overlay in around.over {
         layers.add_deep(overlay.source.clone(), overlay.value.clone());
     }
-    let value = layers.merged();
+    let mut value = layers.merged();
+    if let Some(Value::Map(beneath)) = around.beneath {
+        value = completed(&value, beneath);
+    }
     let mut found = Vec::new();
     if let Some(entry) = &nodes.data {
         found = annotations::collect(text, &entry.key, &entry.value, diagnostics);
@@ -100,7 +114,19 @@ pub(crate) fn resolve(
     let validate =
         |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
     diagnostics.extend(annotations::check(&value, &found, &validate));
-    let secrets = annotations::sensitive_texts(&value, &found);
+    let mut secrets = annotations::sensitive_texts(&value, &found);
+    secrets.extend(around.over.iter().flat_map(|overlay| overlay.secrets.iter().cloned()));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
     ResolvedData { value, secrets, entries, layers }
+}
+
+/// Adds the values that count for keys without one.
+fn completed(value: &Value, beneath: &Map) -> Value {
+    let mut whole = beneath.clone();
+    if let Value::Map(own) = value {
+        let is_given = |key: &str, value: &Value| !matches!(value, Value::Null) || !beneath.contains_key(key);
+        let given = own.iter().filter(|(key, value)| is_given(key, value));
+        whole.extend(given.map(|(key, value)| (Arc::clone(key), value.clone())));
+    }
+    Value::Map(Arc::new(whole))
 }

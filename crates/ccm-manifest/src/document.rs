@@ -165,6 +165,7 @@ impl Reading<'_, '_> {
             }
         }
         let (settings, of_types) = (Map::new(settings), Map::new(of_types));
+        let is_alone = resources.is_none();
         if let (Some(template), Some(resources)) = (&template, &resources) {
             let mistake =
                 Diagnostic::error(template.key.span, "`resources` and `resources_template` are both given");
@@ -179,6 +180,7 @@ impl Reading<'_, '_> {
             Some(resources) => self.resources(resources),
             None => self.items(misplaced),
         };
+        let template = template.filter(|_| is_alone);
         Document { settings, of_types, items, template, ..Document::default() }
     }
 

@@ -14,7 +14,7 @@ use crate::control::{self, Conditions};
 use crate::expand::{Expanded, Expander, Provider, Reading, reading};
 use crate::later::not_supported;
 use crate::resources::Declaration;
-use crate::scope::Evaluator;
+use crate::scope::{Evaluator, LateOn};
 use crate::types::Types;
 use crate::wording::{is_blank, shown};
 
@@ -35,6 +35,10 @@ pub(crate) struct Draft {
     pub(crate) manifest: usize,
     /// Whether it is managed depends on these.
     pub(crate) conditions: Conditions,
+    /// What these wait for.
+    pub(crate) control_late_on: Vec<(LateOn, Span)>,
+    /// They depend on a file that may turn out to be managed, so they have to be judged again.
+    pub(crate) is_unsettled: bool,
     /// What of it is not known, and what that waits for.
     pub(crate) found: Expanded,
     /// Its texts are what they are: a template wrote them.
@@ -151,7 +155,6 @@ impl Beginning<'_, '_, '_> {
                 .unwrap_or_default(),
             ..Resource::default()
         };
-        found.late_on.extend(judged.late_on);
         Draft {
             type_index,
             alias_span: alias.map_or(name.span, |alias| alias.span),
@@ -161,6 +164,8 @@ impl Beginning<'_, '_, '_> {
             is_flawed: is_flawed || diagnostics.len() > reported,
             manifest: self.manifest,
             conditions,
+            control_late_on: judged.late_on,
+            is_unsettled: judged.is_unsettled,
             found,
             verbatim: self.verbatim,
             common,
@@ -180,17 +185,17 @@ impl Beginning<'_, '_, '_> {
             expander.node(node, Reading::NOBODY);
         }
         expander.found.refuse_late();
-        let mut late_on = std::mem::take(&mut draft.found.late_on);
-        let before = std::mem::take(&mut draft.found);
-        expander.found.add(before);
+        expander.found.add(std::mem::take(&mut draft.found));
         expander.properties(&mut draft.resource.properties, spec, draft.provider.provider());
         let mut found = expander.found;
-        late_on.append(&mut found.late_on);
-        found.late_on = late_on;
         diagnostics.append(&mut found.diagnostics);
 
         let known = |node: &Node| !found.hides(node.span);
-        let ensure = ensure.filter(known).map(|node| one_of(&node, spec.ensures()));
+        let ensure = ensure.filter(known).map(|node| {
+            let advice = || node.as_text().and_then(|text| spec.ensure_advice(text));
+            one_of(&node, spec.ensures())
+                .map_err(|mistake| advice().into_iter().fold(mistake, Diagnostic::with_hint))
+        });
         draft.resource.ensure = report(ensure, diagnostics);
         let mut read = |node: Option<Node>| {
             let mut references =
@@ -256,6 +261,21 @@ fn report<T>(read: Option<Result<T, Diagnostic>>, diagnostics: &mut Vec<Diagnost
 }
 
 impl Draft {
+    /// Judges whether it is managed once it is known which files are.
+    pub(crate) fn settle<'a, 's: 'a>(
+        &mut self,
+        evaluator: impl Fn(usize) -> Evaluator<'a, 's>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let is_off = matches!(self.resource.control, Control::NotManaged { .. });
+        if is_off || !std::mem::take(&mut self.is_unsettled) {
+            return;
+        }
+        let judged = self.conditions.judge(evaluator, diagnostics);
+        self.resource.control = judged.control;
+        self.control_late_on = judged.late_on;
+    }
+
     /// Lets the type look at the resource, whose references have been looked up by now.
     ///
     /// A resource with mistakes gets no warning: what the warning misses may be what the mistake left out.
@@ -266,6 +286,14 @@ impl Draft {
         let is_new = |diagnostic: &Diagnostic| {
             !self.found.explains(diagnostic) && (!is_flawed || is_error(diagnostic))
         };
-        diagnostics.extend(found.into_iter().filter(is_new));
+        let explained = found.into_iter().filter(is_new).map(|mut mistake| {
+            let written = mistake.span().and_then(|span| source_text.get(span.range()));
+            if !self.verbatim && is_error(&mistake) && written.is_some_and(may_hold_any) {
+                // How to write it otherwise is no advice where it is not what was written.
+                mistake.hints = vec!["this is what the expression yields".to_owned()];
+            }
+            mistake
+        });
+        diagnostics.extend(explained);
     }
 }

@@ -3,14 +3,15 @@
 //! A text that can't be expanded is remembered as refused, and one that has to wait for a resource as late:
 //! what else is wrong with either is not reported.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use ccm_data::interpolation::{Part, Place, Split, What, lone, may_hold_any, split};
 use ccm_data::nodes;
 use ccm_expr::Value as Computed;
-use ccm_model::{Diagnostic, Entry, Key, Node, Properties, Reader, Span, TypeSpec, Value};
+use ccm_model::{Diagnostic, Entry, Key, Map, Node, Properties, Reader, Span, TypeSpec, Value};
 
 use crate::scope::{Evaluator, LateOn, Mistake, Trouble};
+use crate::wording::shown;
 use crate::words::Quotes;
 
 /// Who reads a text after ccm.
@@ -46,6 +47,10 @@ impl Places {
         before.is_some_and(|place| place.contains(span))
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Tells whether a mistake lies in one of them.
     pub(crate) fn explains(&self, mistake: &Diagnostic) -> bool {
         mistake.span().is_some_and(|span| self.covers(span))
@@ -67,13 +72,7 @@ impl Expanded {
     /// Refuses what has to wait, where a value has to be known before the run.
     pub(crate) fn refuse_late(&mut self) {
         for (on, span) in std::mem::take(&mut self.late_on) {
-            let what = match on {
-                LateOn::File(_) => "the content of a file that this manifest manages is known",
-                _ => "what a command captures is known",
-            };
-            let mistake = Diagnostic::error(span, "this has to be known before the run");
-            self.diagnostics
-                .push(mistake.with_hint(format!("{what} only when the resource has had its turn")));
+            self.diagnostics.push(refused_as_late(&on, span));
         }
     }
 
@@ -94,6 +93,16 @@ impl Expanded {
     pub(crate) fn hides(&self, span: Span) -> bool {
         self.refused.covers(span) || self.late.covers(span)
     }
+}
+
+/// Refuses what has to wait, where a value has to be known before the run.
+pub(crate) fn refused_as_late(on: &LateOn, span: Span) -> Diagnostic {
+    let what = match on {
+        LateOn::File(_) => "the content of a file that this manifest manages is known",
+        _ => "what a command captures is known",
+    };
+    let mistake = Diagnostic::error(span, "this has to be known before the run");
+    mistake.with_hint(format!("{what} only when the resource has had its turn"))
 }
 
 /// What a text came to.
@@ -117,12 +126,21 @@ pub(crate) struct Expander<'a, 's> {
     only: Option<&'a Places>,
     /// Nothing is expanded at all.
     verbatim: bool,
+    /// A fact that is not there counts as nothing.
+    forgives_facts: bool,
     pub(crate) found: Expanded,
 }
 
 impl<'a, 's> Expander<'a, 's> {
     pub(crate) fn new(evaluator: Evaluator<'a, 's>) -> Self {
-        Self { evaluator, idle: false, only: None, verbatim: false, found: Expanded::default() }
+        Self {
+            evaluator,
+            idle: false,
+            only: None,
+            verbatim: false,
+            forgives_facts: false,
+            found: Expanded::default(),
+        }
     }
 
     /// Takes every text as it is.
@@ -145,13 +163,19 @@ impl<'a, 's> Expander<'a, 's> {
         provider: Provider<'_>,
     ) {
         let holds_any = |entry: &&Entry| may_hold_any(&entry.key.text) || node_may_hold_any(&entry.value);
-        let entries: Vec<Entry> = properties.given().filter(holds_any).cloned().collect();
-        for mut entry in entries {
+        let mut entries: Vec<Entry> = properties.given().filter(holds_any).cloned().collect();
+        while let Some(mut entry) = entries.pop() {
             let reading = reading(spec, &entry.key.text, provider, properties);
             // The name of a property is never rewritten: there is none with a brace in it.
             self.key(&mut entry.key.clone(), Reading::NOBODY);
             self.node(&mut entry.value, reading);
-            properties.replace(entry);
+            if entry.value.is_null() {
+                // It is not given after all. The default shows, and may have to be expanded itself.
+                properties.forget(&entry.key.text);
+                entries.extend(properties.entry(&entry.key.text).filter(holds_any).cloned());
+            } else {
+                properties.replace(entry);
+            }
         }
         if let Some((source, content)) = spec.template_source() {
             self.template(properties, source, content);
@@ -169,12 +193,14 @@ impl<'a, 's> Expander<'a, 's> {
         if self.only.is_some_and(|only| !only.covers(span)) {
             return;
         }
-        match self.evaluator.template(path) {
+        let rendered = self.evaluator.template(path);
+        self.evaluator.world.used_at(span);
+        match rendered {
             Ok(text) => {
                 let key = Key { text: content.into(), span: entry.key.span };
-                let nothing = Node { value: nodes::from_value(&Computed::Null, span).value, span };
-                let emptied = Entry { key: entry.key.clone(), value: nothing };
-                properties.replace(emptied);
+                while properties.entry(source).is_some() {
+                    properties.forget(source);
+                }
                 properties.replace(Entry { key, value: Node::text(text, span) });
             }
             Err(trouble) => {
@@ -197,9 +223,36 @@ impl<'a, 's> Expander<'a, 's> {
                 }
             }
             Value::Map(map) => {
+                let mut is_renamed = false;
                 for entry in map.entries_mut() {
-                    self.key(&mut entry.key, reading);
+                    if may_hold_any(&entry.key.text) {
+                        self.key(&mut entry.key, reading);
+                        is_renamed = true;
+                    }
                     self.node(&mut entry.value, reading);
+                }
+                if is_renamed {
+                    self.duplicates(map);
+                }
+            }
+        }
+    }
+
+    /// Reports keys that came to be the same.
+    fn duplicates(&mut self, map: &Map) {
+        let mut first: HashMap<&str, Span> = HashMap::new();
+        for Entry { key, .. } in map.entries() {
+            if self.found.hides(key.span) {
+                continue;
+            }
+            match first.entry(&key.text) {
+                std::collections::hash_map::Entry::Occupied(earlier) => {
+                    let mistake =
+                        Diagnostic::error(key.span, format!("the key `{}` is given twice", shown(&key.text)));
+                    self.found.diagnostics.push(mistake.with_label(*earlier.get(), "first given here"));
+                }
+                std::collections::hash_map::Entry::Vacant(free) => {
+                    free.insert(key.span);
                 }
             }
         }
@@ -210,6 +263,11 @@ impl<'a, 's> Expander<'a, 's> {
         match self.text(&key.text, key.span, reading) {
             Outcome::Same | Outcome::Unknown => {}
             Outcome::Text(text) => key.text = text,
+            Outcome::Value(value @ (Computed::List(_) | Computed::Map(_) | Computed::Groups(_))) => {
+                self.found.refused.0.insert(key.span);
+                let message = format!("expected text, found {}", value.kind());
+                self.found.diagnostics.push(Diagnostic::error(key.span, message));
+            }
             Outcome::Value(value) => key.text = value.to_string().into(),
         }
     }
@@ -230,8 +288,16 @@ impl<'a, 's> Expander<'a, 's> {
         }
     }
 
-    /// Expands a text outside of any node, and gives what each of its expressions yielded.
+    /// Expands a text outside of any node, and gives what each of its expressions yielded. A fact that is
+    /// not there counts as nothing, unless it is one that every machine has a place for.
     pub(crate) fn parts(&mut self, text: &str, span: Span) -> Option<(String, Vec<Computed>)> {
+        self.forgives_facts = true;
+        let parts = self.parts_of(text, span);
+        self.forgives_facts = false;
+        parts
+    }
+
+    fn parts_of(&mut self, text: &str, span: Span) -> Option<(String, Vec<Computed>)> {
         let parts = match split(text, false) {
             Split::Literal => return Some((text.to_owned(), Vec::new())),
             Split::Mistakes(places) => {
@@ -308,8 +374,13 @@ impl<'a, 's> Expander<'a, 's> {
             self.found.late.0.insert(span);
             return None;
         }
-        match self.evaluator.evaluate(expression) {
+        let evaluated = self.evaluator.evaluate(expression);
+        self.evaluator.world.used_at(span);
+        match evaluated {
             Ok(value) => Some(value),
+            Err(Trouble::Mistake(mistake)) if self.forgives_facts && mistake.is_of_absent_fact() => {
+                Some(Computed::Null)
+            }
             Err(trouble) => {
                 let source_text = std::sync::Arc::clone(&self.evaluator.manifest.text);
                 let node = Node::text(text, span);

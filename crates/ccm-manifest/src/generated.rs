@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ccm_model::{Diagnostic, Entry, Node, SourceId, Span};
 
-use crate::expand::diagnostic;
+use crate::expand::{diagnostic, refused_as_late};
 use crate::scope::{Evaluator, Trouble};
 use crate::wording::expected;
 
@@ -37,7 +37,9 @@ pub(crate) fn generate(
         diagnostics.push(mistake.with_hint("give its name without a directory"));
         return None;
     }
-    let rendered = match evaluator.template_with_lines(name) {
+    let rendered = evaluator.template_with_lines(name);
+    evaluator.world.used_at(span);
+    let rendered = match rendered {
         Ok(rendered) => rendered,
         Err(trouble) => {
             diagnostics.extend(refused(trouble, span));
@@ -73,7 +75,7 @@ fn refused(trouble: Trouble, span: Span) -> Option<Diagnostic> {
     match trouble {
         Trouble::Reported => None,
         Trouble::Mistake(mistake) => Some(diagnostic(mistake, span)),
-        Trouble::Late(_) => Some(Diagnostic::error(span, "this has to be known before the run")),
+        Trouble::Late(on) => on.first().map(|on| refused_as_late(on, span)),
     }
 }
 

@@ -7,7 +7,7 @@ use ccm_data::assignment;
 use ccm_data::layers::Source;
 use ccm_model::{Diagnostic, SourceMap, Span, Value, closest};
 
-use crate::data::{self, DataNodes, Overlay, ResolvedData};
+use crate::data::{self, DataNodes, Layered, Overlay, ResolvedData};
 use crate::sources::Sources;
 use crate::wording::{expected, listed, shown};
 use crate::world::World;
@@ -55,7 +55,8 @@ pub(crate) fn overlays(
     let mut overlays = Vec::new();
     for file in files {
         if let Some(data) = read(file, world, &[], diagnostics) {
-            overlays.push(Overlay { source: Source::File(file.name.clone()), value: data.value });
+            let ResolvedData { value, secrets, .. } = data;
+            overlays.push(Overlay { source: Source::File(file.name.clone()), value, secrets });
         }
     }
     add_assignments(assignments, &mut overlays, diagnostics);
@@ -65,7 +66,10 @@ pub(crate) fn overlays(
 fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnostics: &mut Vec<Diagnostic>) {
     for written in assignments {
         match assignment::read(written) {
-            Ok(value) => overlays.push(Overlay { source: Source::CommandLine(written.clone()), value }),
+            Ok(value) => {
+                let source = Source::CommandLine(written.clone());
+                overlays.push(Overlay { source, value, secrets: Vec::new() });
+            }
             Err(error) => {
                 let mistake = Diagnostic::without_place(format!("--data {}: {error}", shown(written)));
                 diagnostics.push(mistake.with_hint(error.hint()));
@@ -124,5 +128,6 @@ fn read(
         }
     }
     let directory = Path::new(&file.name).parent().unwrap_or(Path::new("")).to_owned();
-    Some(data::resolve(&nodes, world, &file.text, &directory, overlays, diagnostics))
+    let around = Layered { over: overlays, beneath: None };
+    Some(data::resolve(&nodes, world, &file.text, &directory, &around, diagnostics))
 }

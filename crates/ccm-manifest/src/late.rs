@@ -56,7 +56,7 @@ impl LateResource {
     /// What a resource waits for, if it does.
     pub(crate) fn of(draft: &Draft) -> Option<Self> {
         let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
-        if is_off || draft.found.late_on.is_empty() {
+        if is_off || (draft.found.late_on.is_empty() && draft.control_late_on.is_empty()) {
             return None;
         }
         Some(Self {
@@ -109,6 +109,7 @@ impl<'s> Late<'s> {
         };
         let mut diagnostics = Vec::new();
         let judged = waiting.conditions.judge(evaluator, &mut diagnostics);
+        diagnostics.extend(self.world.take_mistakes());
         match (judged.control, unknown(&judged.late_on)) {
             _ if !diagnostics.is_empty() => return Completed::Mistaken(diagnostics),
             (Control::NotManaged { reason }, _) => return Completed::NotManaged(reason),
@@ -120,11 +121,12 @@ impl<'s> Late<'s> {
         let mut expander = Expander::new(evaluator(waiting.manifest)).only(&waiting.texts);
         let spec = self.types[waiting.type_index];
         expander.properties(&mut completed.properties, spec, waiting.provider.provider());
-        let found = expander.found;
+        let mut found = expander.found;
+        found.diagnostics.extend(self.world.take_mistakes());
         if let Some(unknown) = unknown(&found.late_on) {
             return unknown;
         }
-        if found.diagnostics.is_empty() {
+        if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
             Completed::Resource(Box::new(completed))
         } else {
             Completed::Mistaken(found.diagnostics)

@@ -27,6 +27,7 @@ mod paths;
 mod references;
 mod resources;
 mod schema;
+mod schema_expressions;
 mod scope;
 mod slips;
 mod sources;

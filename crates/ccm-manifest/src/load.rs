@@ -1,7 +1,7 @@
 //! From text to catalog, step by step.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_model::{
@@ -12,9 +12,10 @@ use ccm_model::{
 use crate::capturing::Capturing;
 use crate::children::{self, Around, Children};
 use crate::control::Conditions;
-use crate::data::{self, Overlay, ResolvedData};
+use crate::data::{self, Layered, Overlay, ResolvedData};
 use crate::document::{self, Document, Settings, smallest_manifest};
 use crate::draft::{Beginning, Draft};
+use crate::expand::refused_as_late;
 use crate::generated::{self, Generated};
 use crate::hiera::{self, DataFile};
 use crate::late::{Late, LateResource};
@@ -62,7 +63,7 @@ impl Loaded<'_> {
 /// Reads a manifest that may use these resource types.
 pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn Sources) -> Loaded<'s> {
     let mut texts = SourceMap::default();
-    let source = texts.add(request.name, Arc::clone(&request.text));
+    let source = texts.add(request.name.as_str(), Arc::clone(&request.text));
     let world = World::new(sources, texts);
     let mut diagnostics = Vec::new();
     let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
@@ -74,12 +75,14 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
         drafts: Vec::new(),
         children: Children::default(),
         nameless: Vec::new(),
+        secrets: Vec::new(),
         broken: HashSet::new(),
         generated: Vec::new(),
         diagnostics,
     };
-    let manifest =
-        Manifest { source, text: request.text, directory: request.directory, around: Around::default() };
+    let own = Path::new(&request.name).file_name().map(|name| paths::normal(&request.directory.join(name)));
+    let around = Around::nothing(own);
+    let manifest = Manifest { source, text: request.text, directory: request.directory, around };
     let read = loader.manifest(manifest);
     loader.finish(read, source)
 }
@@ -110,7 +113,9 @@ pub(crate) struct Loader<'s, 't> {
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) children: Children,
-    nameless: Vec<(Nameless, usize)>,
+    nameless: Vec<(Nameless, usize, bool)>,
+    /// Every text in the values of any manifest that must not be shown.
+    secrets: Vec<String>,
     broken: HashSet<Box<str>>,
     /// What templates wrote.
     generated: Vec<Generated>,
@@ -131,28 +136,27 @@ impl<'s> Loader<'s, '_> {
         };
         let Document { data, settings, of_types, mut items, template } =
             document::read(source, root, self.types, &mut self.diagnostics);
-        let overlays = around.overlays(&data, &self.overlays);
-        let data = data::resolve(&data, &self.world, &text, &directory, &overlays, &mut self.diagnostics);
-        let data = around.complete(data);
+        let layered = Layered { over: &around.overlays(&self.overlays), beneath: around.beneath() };
+        let data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
+        self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
         let scope = ManifestScope { text, directory, data: data.value.clone(), settings: HashMap::new() };
         self.manifests.push(scope);
-        let nothing = Managed::new();
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
-        let settings =
-            document::settings(settings, self.evaluator(own, Moment::Early(&nothing)), &mut diagnostics);
+        let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
         let of_types = document::settings_of_types(
             of_types,
             self.types,
-            self.evaluator(own, Moment::Early(&nothing)),
+            self.evaluator(own, Moment::Names),
             &mut diagnostics,
         );
         self.manifests[own].settings = of_types;
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
         let mut standing = own;
         let mut verbatim = false;
+        let written_at = template.as_ref().map(|template| template.value.span);
         if let Some(template) = template {
-            let evaluator = self.evaluator(own, Moment::Early(&nothing));
+            let evaluator = self.evaluator(own, Moment::Names);
             if let Some((generated, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
                 standing = self.manifests.len();
                 verbatim = true;
@@ -163,7 +167,7 @@ impl<'s> Loader<'s, '_> {
             }
         }
         self.diagnostics = diagnostics;
-        let items_span = items.first().map(|item| wording::start_of(item.span));
+        let items_span = items.first().map(|item| wording::start_of(item.span)).or(written_at);
         self.collect(items, standing, verbatim, &around, &data);
         ReadManifest { settings, data, items_span }
     }
@@ -179,11 +183,10 @@ impl<'s> Loader<'s, '_> {
     ) {
         let collected = collect(items, self.types, &mut self.diagnostics);
         self.broken.extend(collected.broken);
-        self.nameless.extend(collected.nameless.into_iter().map(|nameless| (nameless, manifest)));
-        let nothing = Managed::new();
+        self.nameless.extend(collected.nameless.into_iter().map(|nameless| (nameless, manifest, verbatim)));
         for declaration in collected.declarations {
             let mut diagnostics = std::mem::take(&mut self.diagnostics);
-            let evaluator = |manifest: usize| self.evaluator(manifest, Moment::Early(&nothing));
+            let evaluator = |manifest: usize| self.evaluator(manifest, Moment::Names);
             let beginning = Beginning {
                 types: self.types,
                 manifest,
@@ -217,7 +220,13 @@ impl<'s> Loader<'s, '_> {
     fn finish(mut self, read: ReadManifest, source: SourceId) -> Loaded<'s> {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let mut drafts = std::mem::take(&mut self.drafts);
-        let managed = self.managed(&drafts);
+        let mut managed = self.managed(&drafts);
+        if drafts.iter().any(|draft| draft.is_unsettled) {
+            for draft in &mut drafts {
+                draft.settle(|manifest| self.evaluator(manifest, Moment::Early(&managed)), &mut diagnostics);
+            }
+            managed = self.managed(&drafts);
+        }
         let broken = std::mem::take(&mut self.broken);
         let nameless = std::mem::take(&mut self.nameless);
         let mut names = Names::new(self.types, &broken);
@@ -240,9 +249,9 @@ impl<'s> Loader<'s, '_> {
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
             draft.check(self.types, &self.manifests[draft.manifest].text, &mut diagnostics);
         }
-        for (nameless, manifest) in nameless {
+        for (nameless, manifest, verbatim) in nameless {
             let text = &self.manifests[manifest].text;
-            diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, false), text));
+            diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, verbatim), text));
         }
         let capturing = Capturing::of(&drafts, self.types);
         let mut waiting = HashMap::new();
@@ -254,7 +263,7 @@ impl<'s> Loader<'s, '_> {
             }
         }
         diagnostics.extend(self.world.take_mistakes());
-        generated::point_into_templates(&self.generated, &mut diagnostics);
+        refuse_early(&self.world, &managed, &mut diagnostics);
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
         let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
@@ -278,11 +287,16 @@ impl<'s> Loader<'s, '_> {
             paths::find_below_nothing(&catalog, self.types, &mut diagnostics);
             paths::require_directories(&mut catalog, self.types, &mut diagnostics);
         }
+        generated::point_into_templates(&self.generated, &mut diagnostics);
+        let mut data = read.data;
+        data.secrets = self.secrets;
+        data.secrets.sort_unstable();
+        data.secrets.dedup();
         let specs = self.types.specs();
         Loaded {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
-            data: read.data,
+            data,
             late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting),
         }
     }
@@ -308,8 +322,12 @@ fn late_edges(
     capturing: &Capturing,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    for (on, span) in &draft.found.late_on {
+    let of_control = draft.control_late_on.iter().map(|(on, span)| (on, span, true));
+    let of_values = draft.found.late_on.iter().map(|(on, span)| (on, span, false));
+    for (on, span, is_control) in of_control.chain(of_values) {
         let (found, itself) = match on {
+            // What there is now may decide whether there is anything to do.
+            LateOn::File(on) if *on == index && is_control => continue,
             LateOn::File(on) | LateOn::Execution(on) => (Ok(*on), "this names the file that it is to make"),
             LateOn::Capture { name, key } => {
                 let found = capturing.resolve(name.as_deref(), key.as_deref(), *span);
@@ -320,11 +338,23 @@ fn late_edges(
         match found {
             Ok(on) if on == index => diagnostics.push(Diagnostic::error(*span, itself)),
             Ok(on) => {
-                if draft.resource.require.iter().all(|known| (known.on, known.span) != (on, *span)) {
+                let mut edges = draft.resource.require.iter().chain(&draft.resource.subscribe);
+                if !edges.any(|edge| edge.on == on) {
                     draft.resource.require.push(Dependency { on, span: *span });
                 }
             }
             Err(mistake) => diagnostics.push(mistake),
+        }
+    }
+}
+
+/// Refuses the content of managed files where it was needed before it was known that they are.
+fn refuse_early(world: &World<'_>, managed: &Managed, diagnostics: &mut Vec<Diagnostic>) {
+    for (path, span) in world.take_used_early() {
+        if let Some(on) = managed.get(&*path.to_string_lossy()) {
+            // What it is like now does not matter, nor whether there is one.
+            diagnostics.retain(|mistake| !mistake.span().is_some_and(|found| span.contains(found)));
+            diagnostics.push(refused_as_late(&LateOn::File(*on), span));
         }
     }
 }

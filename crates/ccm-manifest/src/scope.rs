@@ -1,16 +1,25 @@
 //! Evaluating an expression of a manifest.
 
-use std::cell::RefCell;
+mod awaiting;
+
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_data::templates::{self, ScopeError, TemplateError, TemplateScope};
-use ccm_expr::{FunctionError, Scope, Timestamp, Value};
+use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
 use ccm_model::{Map, ResourceIndex, SourceId, Span, closest};
 
-use crate::world::{NAMES, Read, World, captured_path};
+use crate::paths::normal;
+use crate::world::{NAMES, World};
+
+/// How many templates may be looked into for what another one includes, each within the other.
+const MOST_INCLUDES: usize = 64;
+
+/// How many places in templates are shown for one mistake: the nearest of includes within includes.
+const MOST_PLACES: usize = 5;
 
 /// A manifest as its expressions see it.
 #[derive(Clone, Debug)]
@@ -30,7 +39,10 @@ pub(crate) struct ManifestScope {
 pub(crate) enum Moment<'a> {
     /// While the values of the manifest are put together: facts and environment.
     Data,
-    /// Before a run: the values too. These files will be managed, so their content is not known.
+    /// While it is found out who the resources are: the values too. Which files will be managed is not known
+    /// yet, so the world remembers those that were read.
+    Names,
+    /// Before a run: the same. Now it is known that these files will be managed, so that their content is not.
     Early(&'a Managed),
     /// When a resource is reached: all that it waited for.
     Late(&'a dyn Reached),
@@ -66,7 +78,7 @@ pub(crate) enum Captured {
 pub(crate) enum Trouble {
     /// There is a mistake in it.
     Mistake(Mistake),
-    /// It names the result of a resource, and can be evaluated when that was reached.
+    /// It names the results of resources, and can be evaluated when those were reached.
     Late(Vec<LateOn>),
     /// What it needs could not be had, which was reported.
     Reported,
@@ -81,6 +93,18 @@ pub(crate) struct Mistake {
     pub(crate) hints: Vec<String>,
     /// Places in templates that it comes from, the nearest first, each with what is there.
     pub(crate) places: Vec<(Span, String)>,
+    /// The path that led to nothing, if that is the mistake.
+    pub(crate) missing: Option<String>,
+}
+
+impl Mistake {
+    /// Tells whether it is nothing but a fact that is not there and that no machine has to have.
+    pub(crate) fn is_of_absent_fact(&self) -> bool {
+        const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+        let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
+        matches!(keys.next(), Some("Facts" | "facts"))
+            && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root))
+    }
 }
 
 /// What a template rendered to, and which of its lines wrote which line.
@@ -122,7 +146,7 @@ impl Evaluator<'_, '_> {
         let read = self.world.expression(text);
         let expression = match &read.expression {
             Ok(expression) => expression,
-            Err(error) => return Err(Trouble::Mistake(mistake(error))),
+            Err(error) => return Err(Trouble::Mistake(self.mistake(error))),
         };
         if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
             return Err(Trouble::Mistake(Mistake {
@@ -130,23 +154,18 @@ impl Evaluator<'_, '_> {
                 message: "values in `data` may name `Facts` and `Environ` only".to_owned(),
                 hints: Vec::new(),
                 places: Vec::new(),
+                missing: None,
             }));
         }
-        let facts = if read.facts.is_empty() { Value::Null } else { self.world.facts(&read.facts) };
-        let calling = Calling { facts, ..Calling::new(self) };
+        let calling = Calling::new(self);
         if let Some(trouble) = calling.awaits(&read) {
             return Err(trouble);
         }
-        match expression.evaluate(&calling) {
-            Ok(value) => Ok(value),
-            Err(_) if calling.has_to_wait() => Err(calling.waits()),
-            Err(_) if self.world.is_broken() => Err(Trouble::Reported),
-            Err(error) => {
-                let mut mistake = mistake(&error);
-                mistake.places = calling.places.take();
-                Err(Trouble::Mistake(mistake))
-            }
+        if !read.facts.is_empty() {
+            calling.facts.replace(calling.facts(&read.facts));
         }
+        let evaluated = expression.evaluate(&calling);
+        calling.outcome(evaluated, |error| self.mistake(&error))
     }
 
     /// Renders a template beside the manifest.
@@ -159,43 +178,52 @@ impl Evaluator<'_, '_> {
         self.rendered(|calling| calling.template_with_lines(path))
     }
 
+    fn mistake(&self, error: &ccm_expr::Error) -> Mistake {
+        let mut hints = error.hints.clone();
+        let mut missing = None;
+        match &error.cause {
+            Cause::MissingKey(path) => missing = Some(path.clone()),
+            Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
+                hints = vec![format!("a value of the manifest is `Data.{name}`")];
+            }
+            Cause::UnknownName(_) if hints.is_empty() => {
+                hints.push("the names are `Facts`, `Data`, `Environ` and `Captures`".to_owned());
+            }
+            _ => {}
+        }
+        let Range { start, end } = error.range;
+        Mistake { range: start..end, message: error.message.clone(), hints, places: Vec::new(), missing }
+    }
+
     fn rendered<T>(
         &self,
         render: impl FnOnce(&Calling<'_, '_, '_>) -> Result<T, FunctionError>,
     ) -> Result<T, Trouble> {
         let calling = Calling::new(self);
-        match render(&calling) {
-            Ok(rendered) => Ok(rendered),
-            Err(_) if calling.has_to_wait() => Err(calling.waits()),
-            Err(_) if self.world.is_broken() => Err(Trouble::Reported),
-            Err(error) => Err(Trouble::Mistake(Mistake {
-                range: 0..0,
-                message: error.message,
-                hints: error.hints,
-                places: calling.places.take(),
-            })),
-        }
-    }
-}
-
-fn mistake(error: &ccm_expr::Error) -> Mistake {
-    Mistake {
-        range: error.range.clone(),
-        message: error.message.clone(),
-        hints: error.hints.clone(),
-        places: Vec::new(),
+        let rendered = render(&calling);
+        calling.outcome(rendered, |error| Mistake {
+            range: 0..0,
+            message: error.message,
+            hints: error.hints,
+            places: Vec::new(),
+            missing: None,
+        })
     }
 }
 
 /// One evaluation.
 struct Calling<'a, 'e, 's> {
     evaluator: &'a Evaluator<'e, 's>,
-    /// The facts that the expression names.
-    facts: Value,
+    /// The facts that the expression names; none if they can't be had.
+    facts: RefCell<Option<Value>>,
     /// What keeps it from being evaluated now.
     late: RefCell<Vec<LateOn>>,
     /// Why what it names was not captured; only a default makes up for that.
     nothing: RefCell<Option<String>>,
+    /// Something that it asked for could not be had, which was reported.
+    is_refused: Cell<bool>,
+    /// A path that `lookup` found nothing at.
+    missing: RefCell<Option<String>>,
     /// The places in templates that the error came from.
     places: RefCell<Vec<(Span, String)>>,
 }
@@ -203,19 +231,20 @@ struct Calling<'a, 'e, 's> {
 impl Scope for Calling<'_, '_, '_> {
     fn name(&self, name: &str) -> Option<Value> {
         match name {
-            "Facts" => Some(self.facts.clone()),
+            "Facts" => self.facts.borrow().clone(),
             "Data" => Some(self.evaluator.manifest.data.clone()),
-            "Environ" => Some(self.evaluator.world.environment()),
+            "Environ" => self.environment(),
             "Captures" => match self.evaluator.moment {
                 Moment::Late(reached) => Some(reached.captures()),
                 _ => None,
             },
-            _ => None,
+            name => self.evaluator.world.variables.get(name).cloned(),
         }
     }
 
     fn names(&self) -> Vec<String> {
-        NAMES.iter().map(|(name, _)| (*name).to_owned()).collect()
+        let usual = NAMES.iter().map(|(name, _)| (*name).to_owned());
+        usual.chain(self.evaluator.world.variables.keys().map(ToString::to_string)).collect()
     }
 
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
@@ -245,102 +274,53 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
     fn new(evaluator: &'a Evaluator<'e, 's>) -> Self {
         Self {
             evaluator,
-            facts: Value::Null,
+            facts: RefCell::new(Some(Value::Null)),
             late: RefCell::default(),
             nothing: RefCell::default(),
+            is_refused: Cell::new(false),
+            missing: RefCell::default(),
             places: RefCell::default(),
         }
+    }
+
+    /// What came of it. What it has to wait for counts even if it made do without.
+    fn outcome<T, E>(self, result: Result<T, E>, mistake: impl Fn(E) -> Mistake) -> Result<T, Trouble> {
+        let late = self.late.into_inner();
+        if !late.is_empty() {
+            return Err(Trouble::Late(late));
+        }
+        if self.is_refused.get() {
+            return Err(Trouble::Reported);
+        }
+        let nothing = self.nothing.into_inner();
+        result.map_err(|error| {
+            if let Some(reason) = nothing {
+                return Trouble::Late(vec![LateOn::NoValue(reason)]);
+            }
+            let mut mistake = mistake(error);
+            mistake.places = self.places.into_inner();
+            mistake.places.dedup();
+            mistake.places.truncate(MOST_PLACES);
+            mistake.missing = mistake.missing.or(self.missing.into_inner());
+            Trouble::Mistake(mistake)
+        })
+    }
+
+    fn facts(&self, needed: &[Vec<String>]) -> Option<Value> {
+        let facts = self.evaluator.world.facts(needed);
+        self.is_refused.set(self.is_refused.get() || facts.is_none());
+        facts
+    }
+
+    fn environment(&self) -> Option<Value> {
+        let environment = self.evaluator.world.environment();
+        self.is_refused.set(self.is_refused.get() || environment.is_none());
+        environment
     }
 
     fn late(&self, on: LateOn) -> FunctionError {
         self.late.borrow_mut().push(on);
         FunctionError::new("this is known only during a run")
-    }
-
-    /// Tells whether what went wrong did so because something is not known.
-    fn has_to_wait(&self) -> bool {
-        !self.late.borrow().is_empty() || self.nothing.borrow().is_some()
-    }
-
-    /// What it waits for.
-    fn waits(&self) -> Trouble {
-        let late = self.late.take();
-        let nothing = || self.nothing.take().map(LateOn::NoValue).into_iter().collect();
-        Trouble::Late(if late.is_empty() { nothing() } else { late })
-    }
-
-    /// Looks ahead at all that an expression names, so that it waits for everything and not for the first.
-    fn awaits(&self, read: &Read) -> Option<Trouble> {
-        for (path, range) in &read.captures {
-            // What has to wait is in `late` by now.
-            if let Err(error) = self.captures(path)
-                && path.is_empty()
-            {
-                let FunctionError { message, hints, .. } = error;
-                let places = Vec::new();
-                return Some(Trouble::Mistake(Mistake { range: range.clone(), message, hints, places }));
-            }
-        }
-        if self.late.borrow().is_empty() {
-            return None;
-        }
-        read.files.iter().for_each(|path| self.awaits_file(path));
-        let mut seen = HashSet::new();
-        for path in &read.templates {
-            // A mistake in it shows when it is rendered.
-            let _ = self.awaits_template(path, &mut seen);
-        }
-        Some(self.waits())
-    }
-
-    fn awaits_file(&self, written: &str) {
-        if let Moment::Early(managed) = self.evaluator.moment {
-            let path = self.evaluator.manifest.directory.join(written);
-            let index = managed.get(&*path.to_string_lossy());
-            self.late.borrow_mut().extend(index.copied().map(LateOn::File));
-        }
-    }
-
-    /// The same for a template and all that it includes.
-    fn awaits_template(&self, written: &str, seen: &mut HashSet<PathBuf>) -> Result<(), FunctionError> {
-        let path = self.evaluator.manifest.directory.join(written);
-        let Ok(text) = self.evaluator.world.read(&path) else { return Ok(()) };
-        if !seen.insert(path) {
-            return Ok(());
-        }
-        let found = templates::mentions(&text);
-        let named = found.paths.iter().filter(|path| path[0] == "captures").map(|path| path[1..].to_vec());
-        for path in named.chain(found.lookups.iter().filter_map(|path| captured_path(path))) {
-            match self.captures(&path) {
-                Err(error) if path.is_empty() => return Err(error),
-                _ => {}
-            }
-        }
-        found.files.iter().for_each(|path| self.awaits_file(path));
-        found.templates.iter().chain(&found.includes).try_for_each(|path| self.awaits_template(path, seen))
-    }
-
-    /// Looks at what a path into `Captures` leads to.
-    fn captures(&self, path: &[String]) -> Result<(), FunctionError> {
-        match (self.evaluator.moment, path.first()) {
-            (Moment::Data, _) => Ok(()),
-            (_, None) => {
-                let mut error = FunctionError::new("what is captured has to be named");
-                error.hints.push("write `Captures.NAME.KEY`, with the name of the resource".to_owned());
-                Err(error)
-            }
-            (Moment::Early(_), Some(name)) => {
-                Err(self.late(LateOn::Capture { name: Some(name.clone()), key: path.get(1).cloned() }))
-            }
-            (Moment::Late(reached), Some(name)) => match reached.captured(name) {
-                Captured::Known => Ok(()),
-                Captured::NotBefore(index) => Err(self.late(LateOn::Execution(index))),
-                Captured::Nothing(reason) => {
-                    self.nothing.borrow_mut().get_or_insert(reason);
-                    Ok(())
-                }
-            },
-        }
     }
 
     fn lookup(&self, text: &str, default: Option<&Value>) -> Result<Value, FunctionError> {
@@ -358,6 +338,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             (Some(found), _) => Ok(found),
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => {
+                self.missing.replace(Some(text.to_owned()));
                 let mut error = FunctionError::new(format!("there is no `{}`", text.escape_debug()));
                 let roots = ["facts", "data", "environ", "captures"];
                 let near = match prefix.first() {
@@ -375,12 +356,13 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
 
     /// What a path starts from, with no more in it than the path may need.
     fn root(&self, prefix: &[String]) -> Result<Value, FunctionError> {
-        let Evaluator { world, manifest, moment } = self.evaluator;
+        let Evaluator { manifest, moment, .. } = self.evaluator;
         let all = prefix.is_empty();
         let names = |root: &str| all || prefix[0] == root;
         let mut roots: Vec<(&str, Value)> = Vec::with_capacity(1);
         if names("facts") {
-            roots.push(("facts", world.facts(&[prefix.get(1..).unwrap_or_default().to_vec()])));
+            let facts = self.facts(&[prefix.get(1..).unwrap_or_default().to_vec()]);
+            roots.push(("facts", facts.unwrap_or_default()));
         }
         if names("data") {
             if matches!(moment, Moment::Data) && !all {
@@ -389,7 +371,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             roots.push(("data", manifest.data.clone()));
         }
         if names("environ") {
-            roots.push(("environ", world.environment()));
+            roots.push(("environ", self.environment().unwrap_or_default()));
         }
         if names("captures") && !all {
             self.captures(prefix.get(1..).unwrap_or_default())?;
@@ -401,22 +383,21 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
     }
 
     fn file(&self, written: &str) -> Result<Value, FunctionError> {
-        let path = self.evaluator.manifest.directory.join(written);
-        let shown = path.to_string_lossy();
-        match self.evaluator.moment {
-            Moment::Early(managed) => {
-                if let Some(index) = managed.get(&*shown) {
-                    return Err(self.late(LateOn::File(*index)));
-                }
+        self.read(&self.settled(written)?).map(Value::Text)
+    }
+
+    /// The path of a file whose content is what it will be when it is used.
+    fn settled(&self, written: &str) -> Result<PathBuf, FunctionError> {
+        let path = normal(&self.evaluator.manifest.directory.join(written));
+        let waits_for = match self.evaluator.moment {
+            Moment::Early(managed) => managed.get(&*path.to_string_lossy()).copied(),
+            Moment::Late(reached) => reached.not_before(&path.to_string_lossy()),
+            Moment::Data | Moment::Names => {
+                self.evaluator.world.remember_read(&path);
+                None
             }
-            Moment::Late(reached) => {
-                if let Some(index) = reached.not_before(&shown) {
-                    return Err(self.late(LateOn::File(index)));
-                }
-            }
-            Moment::Data => {}
-        }
-        self.read(&path).map(Value::Text)
+        };
+        waits_for.map_or(Ok(path), |index| Err(self.late(LateOn::File(index))))
     }
 
     fn read(&self, path: &Path) -> Result<Arc<str>, FunctionError> {
@@ -444,7 +425,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         &self,
         written: &str,
     ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
-        let path = self.evaluator.manifest.directory.join(written);
+        let path = self.settled(written)?;
         let text = self.read(&path)?;
         self.awaits_template(written, &mut HashSet::new())?;
         if !self.late.borrow().is_empty() {
@@ -452,7 +433,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         }
         let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { calling: self, mentions: RefCell::default() };
-        rendering.mention(&text);
+        rendering.mention(&text, &mut HashSet::new());
         Ok((text, source, rendering))
     }
 
@@ -485,22 +466,29 @@ struct Rendering<'a, 'c, 'e, 's> {
 }
 
 impl Rendering<'_, '_, '_, '_> {
-    /// Remembers what a text of it mentions.
-    fn mention(&self, text: &str) {
+    /// Remembers what a text of it mentions, with what that includes.
+    fn mention(&self, text: &str, seen: &mut HashSet<String>) {
         let found = templates::mentions(text);
-        let mut mentions = self.mentions.borrow_mut();
-        if found.dynamic {
-            mentions.push(Vec::new());
+        {
+            let mut mentions = self.mentions.borrow_mut();
+            if found.dynamic {
+                mentions.push(Vec::new());
+            }
+            let facts = found.paths.iter().filter(|path| path.first().is_some_and(|first| first == "facts"));
+            mentions.extend(facts.map(|path| path[1..].to_vec()));
         }
-        let facts = found.paths.iter().filter(|path| path.first().is_some_and(|first| first == "facts"));
-        mentions.extend(facts.map(|path| path[1..].to_vec()));
-        for include in &found.includes {
-            let path = self.calling.evaluator.manifest.directory.join(include);
-            if mentions.len() > 1000 || include.is_empty() {
-                mentions.push(Vec::new());
-            } else if self.calling.evaluator.world.read(&path).is_ok() {
-                // What an include mentions is not known before it is read, and it may be read again.
-                mentions.push(Vec::new());
+        for include in found.includes {
+            let path = self.calling.evaluator.manifest.directory.join(&include);
+            if !seen.insert(include) {
+                continue;
+            }
+            // Includes that are many and deep are refused when they are rendered.
+            if seen.len() > MOST_INCLUDES {
+                self.mentions.borrow_mut().push(Vec::new());
+                return;
+            }
+            if let Ok(text) = self.calling.evaluator.world.read(&path) {
+                self.mention(&text, seen);
             }
         }
     }
@@ -510,8 +498,8 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
     fn name(&self, name: &str) -> Option<Value> {
         let evaluator = self.calling.evaluator;
         match name {
-            "Facts" => Some(evaluator.world.facts(&self.mentions.borrow())),
-            "Captures" if matches!(evaluator.moment, Moment::Early(_)) => {
+            "Facts" => self.calling.facts(&self.mentions.borrow()),
+            "Captures" if matches!(evaluator.moment, Moment::Names | Moment::Early(_)) => {
                 let _ = self.calling.late(LateOn::Capture { name: None, key: None });
                 None
             }

@@ -1,7 +1,7 @@
 //! What expressions can know: the facts, the environment, and what was read so far.
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ccm_expr::path::PathError;
 use ccm_expr::{Expression, Function, Kind, Known, Map, Value};
-use ccm_model::{Diagnostic, SourceId, SourceMap};
+use ccm_model::{Diagnostic, SourceId, SourceMap, Span};
 
 use crate::sources::{FactPath, Sources};
 
@@ -27,27 +27,38 @@ pub(crate) const NAMES: [(&str, Kind); 4] =
 /// A text longer than this is not kept for the next time it is asked for.
 const LONGEST_KEPT: usize = 1 << 20;
 
+/// A path of `lookup` that was read.
+type LookupPath = Rc<Result<ccm_expr::path::Path, PathError>>;
+
 /// What expressions can know, each part asked for when it is first needed and once.
 pub(crate) struct World<'s> {
     pub(crate) sources: &'s dyn Sources,
     pub(crate) texts: RefCell<SourceMap>,
+    /// Names that expressions have beside the usual ones.
+    pub(crate) variables: Map,
     facts: RefCell<Facts>,
-    environment: OnceCell<Value>,
+    environment: OnceCell<Option<Value>>,
     expressions: RefCell<HashMap<Box<str>, Rc<Read>>>,
-    paths: RefCell<HashMap<Box<str>, Rc<Result<ccm_expr::path::Path, PathError>>>>,
+    paths: RefCell<HashMap<Box<str>, LookupPath>>,
     /// What was read, by path; the number is that of its text, if mistakes in it can be shown.
     files: RefCell<HashMap<PathBuf, Arc<str>>>,
-    templates: RefCell<HashMap<PathBuf, SourceId>>,
+    templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
     /// What was wrong with what was asked for.
     mistakes: RefCell<Vec<Diagnostic>>,
-    /// Something that was asked for could not be had, so that what follows from it need not be told.
-    broken: Cell<bool>,
+    /// Files that were read before it was known which ones are managed.
+    read_early: RefCell<Vec<PathBuf>>,
+    /// The same, with where their content went.
+    used_early: RefCell<Vec<(PathBuf, Span)>>,
 }
 
 #[derive(Default)]
 struct Facts {
     value: Value,
-    asked: Vec<FactPath>,
+    asked: HashSet<FactPath>,
+    /// In the order in which they were asked for.
+    in_order: Vec<FactPath>,
+    /// They can't be had.
+    is_broken: bool,
 }
 
 /// An expression that was read, and what it names.
@@ -69,6 +80,7 @@ impl<'s> World<'s> {
         Self {
             sources,
             texts: RefCell::new(texts),
+            variables: Map::new(),
             facts: RefCell::default(),
             environment: OnceCell::new(),
             expressions: RefCell::default(),
@@ -76,7 +88,8 @@ impl<'s> World<'s> {
             files: RefCell::default(),
             templates: RefCell::default(),
             mistakes: RefCell::default(),
-            broken: Cell::new(false),
+            read_early: RefCell::default(),
+            used_early: RefCell::default(),
         }
     }
 
@@ -92,7 +105,7 @@ impl<'s> World<'s> {
     }
 
     /// Reads a path of `lookup`; the same text is read once.
-    pub(crate) fn path(&self, text: &str) -> Rc<Result<ccm_expr::path::Path, PathError>> {
+    pub(crate) fn path(&self, text: &str) -> LookupPath {
         if let Some(path) = self.paths.borrow().get(text) {
             return Rc::clone(path);
         }
@@ -101,30 +114,38 @@ impl<'s> World<'s> {
         path
     }
 
-    /// The facts, at least what is at or below these paths.
-    pub(crate) fn facts(&self, needed: &[FactPath]) -> Value {
+    /// The facts, at least what is at or below these paths; none if they can't be had, which is reported.
+    pub(crate) fn facts(&self, needed: &[FactPath]) -> Option<Value> {
         let mut facts = self.facts.borrow_mut();
-        let missing = |path: &&FactPath| !facts.asked.iter().any(|asked| path.starts_with(asked));
-        let missing: Vec<FactPath> = needed.iter().filter(missing).cloned().collect();
-        if !missing.is_empty() {
-            facts.asked.extend(missing);
-            match self.sources.facts(&facts.asked, &mut self.texts.borrow_mut()) {
-                Ok(value) => facts.value = value,
-                Err(mistakes) => self.report(mistakes),
+        let before = facts.in_order.len();
+        for path in needed {
+            let is_asked = (0..=path.len()).any(|end| facts.asked.contains(&path[..end]));
+            if !is_asked {
+                facts.asked.insert(path.clone());
+                facts.in_order.push(path.clone());
             }
         }
-        facts.value.clone()
+        if facts.in_order.len() > before && !facts.is_broken {
+            match self.sources.facts(&facts.in_order, &mut self.texts.borrow_mut()) {
+                Ok(value) => facts.value = value,
+                Err(mistakes) => {
+                    facts.is_broken = true;
+                    self.mistakes.borrow_mut().extend(mistakes);
+                }
+            }
+        }
+        (!facts.is_broken).then(|| facts.value.clone())
     }
 
-    /// The environment as a map.
-    pub(crate) fn environment(&self) -> Value {
+    /// The environment as a map; none if it can't be had, which is reported.
+    pub(crate) fn environment(&self) -> Option<Value> {
         let asked = || match self.sources.environment(&mut self.texts.borrow_mut()) {
             Ok(variables) => {
-                Value::map(variables.into_iter().map(|(name, value)| (name, Value::text(value))))
+                Some(Value::map(variables.into_iter().map(|(name, value)| (name, Value::text(value)))))
             }
             Err(mistakes) => {
-                self.report(mistakes);
-                Value::map(Map::new())
+                self.mistakes.borrow_mut().extend(mistakes);
+                None
             }
         };
         self.environment.get_or_init(asked).clone()
@@ -150,19 +171,33 @@ impl<'s> World<'s> {
     /// The number of a template's text, so that mistakes can point into it.
     pub(crate) fn template_source(&self, path: &Path, name: &str, text: &Arc<str>) -> SourceId {
         let mut templates = self.templates.borrow_mut();
-        *templates
-            .entry(path.to_owned())
-            .or_insert_with(|| self.texts.borrow_mut().add(name, Arc::clone(text)))
+        if let Some((source, _)) = templates.get(path).filter(|(_, before)| before == text) {
+            return *source;
+        }
+        let source = self.texts.borrow_mut().add(name, Arc::clone(text));
+        templates.insert(path.to_owned(), (source, Arc::clone(text)));
+        source
     }
 
-    fn report(&self, mistakes: Vec<Diagnostic>) {
-        self.broken.set(true);
-        self.mistakes.borrow_mut().extend(mistakes);
+    /// Remembers that a file was read before it is known which ones are managed.
+    pub(crate) fn remember_read(&self, path: &Path) {
+        self.read_early.borrow_mut().push(path.to_owned());
     }
 
-    /// Whether something that was asked for could not be had.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.broken.get()
+    /// Says where the content of the files went that were remembered last.
+    pub(crate) fn used_at(&self, span: Span) {
+        let read = self.read_early.borrow_mut().drain(..).map(|path| (path, span)).collect::<Vec<_>>();
+        self.used_early.borrow_mut().extend(read);
+    }
+
+    /// Forgets the files that were remembered last. Tells whether there were any.
+    pub(crate) fn forget_read(&self) -> bool {
+        !std::mem::take(&mut *self.read_early.borrow_mut()).is_empty()
+    }
+
+    /// The files whose content was used before it was known which ones are managed, and where it went.
+    pub(crate) fn take_used_early(&self) -> Vec<(PathBuf, Span)> {
+        self.used_early.take()
     }
 
     /// What was wrong with what was asked for.

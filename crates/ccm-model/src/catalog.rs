@@ -91,6 +91,20 @@ impl Properties {
     }
 }
 
+impl Properties {
+    /// Takes the value of that name away from this resource alone: the default shows, or nothing if it was
+    /// that.
+    pub fn forget(&mut self, name: &str) {
+        let own = Arc::make_mut(&mut self.own);
+        let given = |entry: &&mut Entry| &*entry.key.text == name && !entry.value.is_null();
+        let map = match (own.entries_mut().iter_mut().find(given), &mut self.defaults) {
+            (None, Some(defaults)) => Arc::make_mut(defaults),
+            _ => own,
+        };
+        map.remove(name);
+    }
+}
+
 /// Whether a resource is managed at all: its `control`, and those of the manifests around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Control {

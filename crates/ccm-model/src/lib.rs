@@ -33,7 +33,7 @@ pub use event::{
     Artifact, Artifacts, Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction,
 };
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
-pub use outcome::{Failure, Outcome, SkipCause, StopCause};
+pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
 pub use reference::{ReferenceError, ResourceId};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
 pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};

@@ -165,6 +165,11 @@ impl Map {
         self.entries.push(entry);
     }
 
+    /// Takes the entry of that key away.
+    pub fn remove(&mut self, key: &str) {
+        self.entries.retain(|entry| &*entry.key.text != key);
+    }
+
     /// Tells whether it has no entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -239,6 +244,13 @@ impl Node {
         let (Some(scalar), Some(written)) = (self.as_scalar(), source_text.get(whole.range())) else {
             return whole;
         };
+        if written.starts_with('|') {
+            let place = |at| Some(whole.start as usize + in_block(written, &scalar.text, at)?);
+            return match (place(start), place(end)) {
+                (Some(start), Some(end)) if start <= end => Span::new(whole.source, start, end),
+                _ => whole,
+            };
+        }
         let quote = usize::from(written.starts_with(['"', '\'']));
         if written.get(quote..written.len().saturating_sub(quote)) != Some(&*scalar.text) {
             return whole;
@@ -253,6 +265,21 @@ impl Position {
     pub fn display(self) -> String {
         format!("{}:{}", self.line, self.column)
     }
+}
+
+/// Finds a byte of a block's text in the block as it was written: each line is there with its indentation.
+fn in_block(written: &str, text: &str, at: usize) -> Option<usize> {
+    let before = text.get(..at)?;
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    let line = text[line_start..].lines().next().unwrap_or_default();
+    let mut lines = written.split_inclusive('\n');
+    // The first line holds the `|`.
+    let mut skipped = lines.next()?.len();
+    for _ in before.matches('\n') {
+        skipped += lines.next()?.len();
+    }
+    let indentation = lines.next()?.trim_end_matches(['\r', '\n']).strip_suffix(line)?;
+    indentation.bytes().all(|byte| byte == b' ').then(|| skipped + indentation.len() + at - line_start)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What became of a resource.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::{ResourceId, StreamTail};
@@ -87,9 +88,31 @@ pub struct Failure {
     pub changed: bool,
     /// The end of what a command printed.
     pub output: Vec<StreamTail>,
-    /// Whether something that an earlier resource makes could have prevented it: a program, a directory, a
-    /// user that is not there yet.
-    pub missing: bool,
+    /// What an earlier resource could have made or removed to prevent it.
+    pub missing: Option<Missing>,
+}
+
+/// What an earlier resource could have brought about to prevent a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// A user or a group, which no file brings.
+    Principal,
+    /// A program of this name somewhere in the search path.
+    Program(String),
+    /// Something else at this path, or something at all.
+    Path(PathBuf),
+}
+
+impl Missing {
+    /// Tells whether a resource that manages this path could bring it about.
+    pub fn is_at(&self, managed: &Path) -> bool {
+        match self {
+            Self::Principal => false,
+            Self::Program(name) => managed.file_name().is_some_and(|found| found == name.as_str()),
+            // A directory above it, the thing itself, or something in it that is in the way.
+            Self::Path(path) => path.starts_with(managed) || managed.starts_with(path),
+        }
+    }
 }
 
 impl Failure {

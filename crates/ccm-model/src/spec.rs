@@ -77,6 +77,12 @@ pub trait TypeSpec {
     /// The values that `ensure` may have, the default first.
     fn ensures(&self) -> &'static [&'static str];
 
+    /// Advises whoever wrote that for `ensure`, which it can't be.
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        let _ = written;
+        None
+    }
+
     /// The names that `provider` may have, the best first.
     fn providers(&self) -> &'static [&'static str];
 

@@ -142,7 +142,8 @@ impl RunStore {
             }
             Err(error) => (None, Err(error)),
         };
-        Self { path, runs, open, keep }
+        // The run that records itself is not removed by itself.
+        Self { path, runs, open, keep: keep.max(1) }
     }
 
     fn open(runs: &Directory, run_id: &str) -> io::Result<Open> {
@@ -177,6 +178,8 @@ impl RunStore {
     pub fn finish(self, summary: &StoredSummary) -> Recorded {
         let Self { path, runs, open, keep } = self;
         let record = open.and_then(|open| close(open, summary));
+        // Without its name on the disk, what is in a directory is lost with the power.
+        let record = record.and_then(|()| runs.as_ref().map_or(Ok(()), Directory::sync));
         let kept = runs.map_or_else(Vec::new, |runs| retain(&runs, keep));
         Recorded { record: record.map_err(|source| StoreError::Record { path, source }), kept }
     }

@@ -94,7 +94,8 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
         return Err(Failure::new(format!("{step} failed")));
     }
     if fake.fails == "missing" && step == "read" {
-        return Err(Failure { missing: true, ..Failure::new("a directory is missing") });
+        let missing = Some(ccm_model::Missing::Path("/d/f".into()));
+        return Err(Failure { missing, ..Failure::new("a directory is missing") });
     }
     Ok(())
 }
@@ -158,6 +159,11 @@ struct FakeType;
 static PROVIDERS: [&'static dyn Provider<FakeKind>; 1] = [&FakeProvider];
 
 impl TypeSpec for FakeType {
+    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ccm_model::ManagedPath<'r>> {
+        let path = &*resource.id.name;
+        path.starts_with('/').then_some(ccm_model::ManagedPath { path, wanted: ccm_model::WantedAt::Other })
+    }
+
     fn name(&self) -> &'static str {
         "fake"
     }

@@ -47,6 +47,19 @@ fn a_read_that_nothing_would_cure_fails_in_noop_as_well() {
 }
 
 #[test]
+fn what_manages_a_path_cures_only_what_misses_something_there() {
+    // What is missed is at /d/f.
+    for (before, cures) in
+        [("/d", true), ("/d/f", true), ("/d/f/x", true), ("/d/g", false), ("/e", false), ("x", true)]
+    {
+        let line = &noop(&[&format!("{before} needs"), "c fails=missing"]).lines[1];
+        assert_eq!(line == &format!("c would change: not known before fake#{before}"), cures, "{line}");
+    }
+    let both = noop(&["/d needs", "/e needs", "c fails=missing"]);
+    assert_eq!(both.lines[2], "c would change: not known before fake#/d");
+}
+
+#[test]
 fn what_can_be_foreseen_is_a_warning() {
     let ran = noop(&["a needs"]);
     let warnings = ran.events.iter().find_map(|event| match event {

@@ -43,13 +43,13 @@ pub(super) fn back_up(
 /// Makes the directory for backups, safe on the disk, if it is not there.
 fn make(directory: &Path, state: &Path) -> Result<(), FileError> {
     let failed = |error: std::io::Error| FileError::step(directory, Step::Create, error);
-    let make = || mkdirat(CWD, directory, Mode::RWXU);
-    let made = match make() {
+    let attempt = || mkdirat(CWD, directory, Mode::RWXU);
+    let made = match attempt() {
         Err(Errno::NOENT) => {
             DirBuilder::new().recursive(true).mode(0o700).create(state).map_err(failed)?;
-            make()
+            attempt()
         }
-        made => made,
+        result => result,
     };
     match made {
         Ok(()) => {

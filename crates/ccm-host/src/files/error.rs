@@ -82,8 +82,10 @@ pub enum Step {
     Create,
     /// Removing what a run that was killed left beside it.
     Leftover,
-    /// Giving it its owner and group.
-    Owner,
+    /// Giving it to that owner and group.
+    Owner(String),
+    /// Giving the new file to the owner and group of the old one.
+    KeepOwner(String),
     /// Giving it an extended attribute of the old file.
     Extended(String),
     /// Giving it its mode.
@@ -108,7 +110,12 @@ impl Step {
             Self::Read => format!("\"{path}\" can't be read"),
             Self::Create => format!("\"{path}\" could not be made"),
             Self::Leftover => format!("\"{path}\", left by an earlier run, could not be removed"),
-            Self::Owner => format!("\"{path}\" could not be given its owner and group"),
+            Self::Owner(owners) => format!("\"{path}\" could not be given to {owners}"),
+            Self::KeepOwner(owners) => {
+                format!(
+                    "\"{path}\" belongs to {owners}, and a new file in its place could not be given to them"
+                )
+            }
             Self::Extended(name) => format!("\"{path}\" could not be given its attribute `{name}`"),
             Self::Mode => format!("\"{path}\" could not be given its mode"),
             Self::Content => format!("\"{path}\" could not be written"),
@@ -129,6 +136,18 @@ impl FileError {
     /// For `map_err`: the same as a closure.
     pub(crate) fn at(path: &Path, step: Step) -> impl FnOnce(Errno) -> Self {
         move |source| Self::step(path, step, source)
+    }
+
+    /// What to do about it, if that is plain.
+    pub fn advice(&self) -> Option<&'static str> {
+        let Self::Step { source, .. } = self else { return None };
+        let error = Errno::from_io_error(source)?;
+        match (error, rustix::process::geteuid().is_root()) {
+            (Errno::PERM, true) => Some("is it immutable? `lsattr` shows that"),
+            (Errno::PERM | Errno::ACCESS, false) => Some("run ccm as a user who may do this"),
+            (Errno::NOSPC | Errno::DQUOT, _) => Some("make room on its filesystem"),
+            _ => None,
+        }
     }
 
     /// Says that something was changed before it.

@@ -21,6 +21,8 @@ pub struct FakeFiles {
     pub files: BTreeSet<PathBuf>,
     /// What is a directory.
     pub directories: BTreeSet<PathBuf>,
+    /// The number of the user and group that ccm runs as, if that is not root.
+    pub runs_as: Option<u32>,
     /// On what something is mounted.
     pub mounts: BTreeSet<PathBuf>,
     /// What is more than its path. Writing, making and removing works on these.
@@ -116,7 +118,7 @@ impl Files for FakeFiles {
         let sha256 = content.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
         let content = content.filter(|_| size <= look.keep_up_to);
         let target = Some(FileState { kind, mode, uid, gid, size, sha256, content });
-        Ok(PathState { link, target, parent_missing: false })
+        Ok(PathState { link, target, ..PathState::default() })
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
@@ -185,6 +187,10 @@ impl Files for FakeFiles {
             self.entries.borrow_mut().insert(kept.clone(), entry);
         }
         Ok(kept)
+    }
+
+    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+        self.runs_as.is_none_or(|own| [uid, gid].into_iter().flatten().all(|number| number == own))
     }
 
     fn user(&self, name: &str) -> Result<Option<u32>, FileError> {

@@ -29,13 +29,17 @@ pub(super) fn look(path: &Path, look: Look, cancellation: &Cancellation) -> Resu
     };
     let link = place.entry.as_ref().is_some_and(Entry::is_link);
     if link {
-        match Place::find_behind_link(path)? {
-            Some(behind) => place = behind,
-            None => return Ok(PathState { link, ..PathState::default() }),
+        match Place::find_behind_link(path) {
+            Ok(Some(behind)) => place = behind,
+            Ok(None) => return Ok(PathState { link, ..PathState::default() }),
+            Err(FileError::StrangersLink { owner, .. }) => {
+                return Ok(PathState { link, stranger: Some(owner), ..PathState::default() });
+            }
+            Err(error) => return Err(error),
         }
     }
     let target = place.entry.as_ref().map(|entry| state(&place, entry, look, cancellation)).transpose()?;
-    Ok(PathState { link, target, parent_missing: false })
+    Ok(PathState { link, target, ..PathState::default() })
 }
 
 fn state(

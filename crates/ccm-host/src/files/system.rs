@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rustix::process::{getegid, geteuid, getgroups};
+
 use super::content::{self, Readable};
 use super::{
     Attributes, FileError, Files, Look, NewFile, PathState, ReadContent, backup, directory, is_absence, look,
@@ -76,6 +78,15 @@ impl Files for SystemFiles {
 
     fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
         backup::back_up(path, state, at, &self.cancellation)
+    }
+
+    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+        let own = geteuid();
+        let has_group = |gid| {
+            getegid().as_raw() == gid
+                || getgroups().is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == gid))
+        };
+        own.is_root() || (uid.is_none_or(|uid| uid == own.as_raw()) && gid.is_none_or(has_group))
     }
 
     fn user(&self, name: &str) -> Result<Option<u32>, FileError> {

@@ -88,11 +88,11 @@ impl Place {
         Ok(place)
     }
 
-    /// Walks to a path and, where it is a link, to what that leads to. None if nothing is there or the link
-    /// is not to be followed.
+    /// Walks to a path and, where it is a link, to what that leads to, if there is something.
     pub(super) fn find_behind_link(path: &Path) -> Result<Option<Self>, FileError> {
         match walk(path, true) {
-            Ok(place) => Ok((place.entry.is_some() && place.check_links().is_ok()).then_some(place)),
+            Ok(place) if place.entry.is_none() => Ok(None),
+            Ok(place) => place.check_links().map(|()| Some(place)),
             Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) => Ok(None),
             // A link that leads to itself leads nowhere.
             Err(FileError::Step { step: Step::Look, source, .. })

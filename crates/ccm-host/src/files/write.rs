@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Gid, Mode, OFlags, Stat, Uid, chmodat, chownat, fchmod, fchown, fstat, fsync,
-    openat, renameat, unlinkat,
+    openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -17,7 +17,7 @@ use super::content::{self, Readable, sha256};
 use super::extended::{self, Extended, Refused};
 use super::look::{open_regular, open_source};
 use super::walk::{Entry, Place};
-use super::{Attributes, FileError, NewContent, NewFile, Step};
+use super::{Attributes, FileError, NewContent, NewFile, Step, names};
 use crate::command::Cancellation;
 
 /// What a new file may be used for unless it is said otherwise.
@@ -96,14 +96,15 @@ impl Old {
         match entry.kind() {
             FileType::RegularFile => Self::read(place, entry).map(Some),
             // Who read through the link sees a file with the same rights afterwards.
-            FileType::Symlink => match Place::find_behind_link(&place.path)? {
-                Some(behind) => match &behind.entry {
+            FileType::Symlink => match Place::find_behind_link(&place.path) {
+                Ok(Some(behind)) => match &behind.entry {
                     Some(entry) if entry.kind() == FileType::RegularFile => {
                         Self::read(&behind, entry).map(Some)
                     }
                     _ => Ok(None),
                 },
-                None => Ok(None),
+                Ok(None) | Err(FileError::StrangersLink { .. }) => Ok(None),
+                Err(error) => Err(error),
             },
             _ => {
                 let what = entry.what().unwrap_or_default();
@@ -123,6 +124,8 @@ impl Old {
 /// The new file beside its place; it goes with this value unless it was put there.
 struct Beside<'p> {
     path: PathBuf,
+    /// The path of that place.
+    target: &'p Path,
     name: OsString,
     parent: &'p OwnedFd,
     file: OwnedFd,
@@ -135,12 +138,12 @@ impl<'p> Beside<'p> {
         let path = place.parent_path().join(&name);
         match unlinkat(&place.parent, &name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(FileError::step(&path, Step::Leftover, error)),
+            Err(error) => return Err(leftover(place, path, &name, error)),
         }
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = openat(&place.parent, &name, flags, Mode::RUSR | Mode::WUSR);
         let file = file.map_err(FileError::at(&path, Step::Create))?;
-        Ok(Self { path, name, parent: &place.parent, file, in_place: false })
+        Ok(Self { path, target: &place.path, name, parent: &place.parent, file, in_place: false })
     }
 
     fn fill(
@@ -156,13 +159,22 @@ impl<'p> Beside<'p> {
         let stat = fstat(&self.file).map_err(at(Step::Look))?;
         let (uid, gid) = differing(&stat, uid, gid);
         if uid.is_some() || gid.is_some() {
-            fchown(&self.file, uid, gid).map_err(at(Step::Owner))?;
+            let owners = owners(&stat, uid, gid);
+            let asked =
+                (attributes.uid.is_some() || uid.is_none()) && (attributes.gid.is_some() || gid.is_none());
+            let step = if asked { Step::Owner(owners) } else { Step::KeepOwner(owners) };
+            fchown(&self.file, uid, gid).map_err(FileError::at(self.target, step))?;
         }
         if let Some(old) = old {
             old.extended.give(&self.file).map_err(|refused| unkept(&self.path, refused))?;
         }
-        let mode = attributes.mode.or(found.mode).unwrap_or(MODE);
-        fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(Step::Mode))?;
+        let asked = attributes.mode.or(found.mode);
+        let mode = asked.unwrap_or(MODE);
+        let plain = fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(Step::Mode));
+        // On a filesystem that has modes of its own, a file for which none was asked has that.
+        if asked.is_some() {
+            plain?;
+        }
         let sha256 = self.content(filling, cancellation)?;
         if mode & SPECIAL != 0 {
             fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(Step::Mode))?;
@@ -171,8 +183,8 @@ impl<'p> Beside<'p> {
             old.extended.give_capability(&self.file).map_err(|refused| unkept(&self.path, refused))?;
         }
         // A kernel may take the special bits away without a word from who has no right to them.
-        let kept = fstat(&self.file).map_err(at(Step::Look))?.st_mode & 0o7777 == mode;
-        if !kept {
+        let given = fstat(&self.file).map_err(at(Step::Look))?.st_mode & 0o7777;
+        if asked.is_some_and(|asked| asked != given) {
             return Err(FileError::step(&self.path, Step::Mode, Errno::PERM));
         }
         fsync(&self.file).map_err(at(Step::Sync))?;
@@ -209,6 +221,17 @@ impl Drop for Beside<'_> {
             // The error that led here is the one to tell; the next run removes what could not be.
             let _ = unlinkat(self.parent, &self.name, AtFlags::empty());
         }
+    }
+}
+
+/// Finds out whether a leftover is there, which may be something else, or no name can be removed and made.
+fn leftover(place: &Place, path: PathBuf, name: &OsStr, error: Errno) -> FileError {
+    match statat(&place.parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(_) => FileError::step(&path, Step::Create, error),
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
+            FileError::InTheWay { path, what: "a directory" }
+        }
+        Ok(_) => FileError::step(&path, Step::Leftover, error),
     }
 }
 
@@ -266,7 +289,8 @@ pub(super) fn give(named: BorrowedFd<'_>, path: &Path, attributes: Attributes) -
     let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     let capability = if is_file { extended::capability(&descriptor) } else { Ok(None) };
     let capability = capability.map_err(|refused| unkept(path, refused))?;
-    chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, Step::Owner))?;
+    let step = Step::Owner(owners(&stat, uid, gid));
+    chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, step))?;
     // A new owner costs a file the bits and capabilities that lend rights.
     let mode = attributes.mode.unwrap_or(stat.st_mode & 0o7777);
     give_mode(named, &descriptor, path, mode).map_err(FileError::after_change)?;
@@ -294,6 +318,13 @@ fn give_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) ->
 fn differing(stat: &Stat, uid: Option<u32>, gid: Option<u32>) -> (Option<Uid>, Option<Gid>) {
     let uid = uid.filter(|uid| *uid != stat.st_uid).map(Uid::from_raw);
     (uid, gid.filter(|gid| *gid != stat.st_gid).map(Gid::from_raw))
+}
+
+/// The names of the owner and group that something would have.
+fn owners(stat: &Stat, uid: Option<Uid>, gid: Option<Gid>) -> String {
+    let uid = uid.map_or(stat.st_uid, Uid::as_raw);
+    let gid = gid.map_or(stat.st_gid, Gid::as_raw);
+    format!("{}:{}", names::user_name(uid), names::group_name(gid))
 }
 
 fn unkept(path: &Path, (name, error): Refused) -> FileError {

@@ -144,6 +144,11 @@ impl Directory {
         Ok(fsync(&self.descriptor)?)
     }
 
+    /// Brings the names in it to the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(fsync(&self.descriptor)?)
+    }
+
     /// Opens a plain file in it for reading.
     pub fn read(&self, name: &str) -> io::Result<impl Read + use<>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -183,7 +188,7 @@ impl Directory {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(error @ (Errno::ISDIR | Errno::PERM)) => match entry.to_str() {
                     Ok(inner) if directory.type_of(inner)? == FileType::Directory => {
-                        directory.remove(inner)?
+                        directory.remove(inner)?;
                     }
                     // What is no directory can't be removed for a reason of its own.
                     Ok(_) => return Err(error.into()),

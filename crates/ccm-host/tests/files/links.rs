@@ -71,7 +71,7 @@ fn a_source_is_not_looked_for_behind_a_strangers_link() {
         return;
     }
     let scratch = Scratch::new();
-    let real = scratch.write("real/f", "content");
+    let target = scratch.write("real/f", "content");
     link(&scratch, "real/f", "link", Some(NOBODY));
     link(&scratch, "real", "way", Some(NOBODY));
     link(&scratch, "real/f", "ours", None);
@@ -92,7 +92,7 @@ fn a_source_is_not_looked_for_behind_a_strangers_link() {
     assert!(!scratch.has("copy"));
     read("ours").expect("a content");
     // Whoever owns the file may lead to it.
-    lchown(&real, Some(NOBODY), None).expect("its owner");
+    lchown(&target, Some(NOBODY), None).expect("its owner");
     for name in ["link", "way/f", "ours"] {
         assert_eq!(read(name).expect("a content").content.as_deref(), Some(&b"content"[..]));
         copy(name).expect("a copy");

@@ -1,7 +1,11 @@
 //! Files as they are on a machine: owners, attributes, links, mounts, full disks and other writers.
 //!
 //! What needs root prints why it is skipped otherwise.
-#![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at the machine themselves"
+)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test that is skipped says why")]
 

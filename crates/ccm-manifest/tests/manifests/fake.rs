@@ -7,8 +7,8 @@ use std::path::Path;
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{FactPath, Loaded, Request, Sources, load};
 use ccm_model::{
-    Catalog, Checked, Diagnostic, ManagedPath, Node, Properties, Reader, Resource, Severity, SourceMap, Text,
-    TypeSpec, WantedAt, decode,
+    Catalog, Checked, ChildManifest, Diagnostic, Kind, ManagedPath, Node, Properties, Reader, Resource,
+    Severity, SourceMap, Text, TypeSpec, WantedAt, decode,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
@@ -18,6 +18,12 @@ pub(crate) struct Task;
 
 /// A type with nothing special.
 pub(crate) struct Note;
+
+/// A type whose resources are files, which a template may write.
+pub(crate) struct Copy;
+
+/// A type whose resources are manifests.
+pub(crate) struct Apply;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -56,7 +62,24 @@ struct NoteProperties {
     text: Option<Text>,
 }
 
-const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe"];
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct CopyProperties {
+    content: Option<Text>,
+    source: Option<Text>,
+    mode: Option<Text>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct ApplyProperties {
+    noop: Option<bool>,
+    health_check_only: Option<bool>,
+    allow_apply: Option<bool>,
+    data: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe", "control"];
 
 impl TypeSpec for Task {
     fn name(&self) -> &'static str {
@@ -155,6 +178,85 @@ impl TypeSpec for Note {
     }
 }
 
+impl TypeSpec for Copy {
+    fn name(&self) -> &'static str {
+        "copy"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Fills a file."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["plain"]
+    }
+
+    fn template_source(&self) -> Option<(&'static str, &'static str)> {
+        Some(("source", "content"))
+    }
+
+    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
+        Some(ManagedPath { path: &resource.id.name, wanted: WantedAt::Other })
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        let properties = &checked.resource.properties;
+        let mut found = decode::<CopyProperties>(properties, COMMON).err().unwrap_or_default();
+        if let (Some(source), Some(_)) = (properties.entry("source"), properties.entry("content")) {
+            found.push(Diagnostic::error(source.key.span, "`source` and `content` are both given"));
+        }
+        found
+    }
+
+    fn schema(&self) -> Schema {
+        SchemaGenerator::default().into_root_schema_for::<CopyProperties>()
+    }
+}
+
+impl TypeSpec for Apply {
+    fn name(&self) -> &'static str {
+        "apply"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Applies a manifest."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["manifest"]
+    }
+
+    fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
+        let is = |name: &str, otherwise: bool| {
+            let scalar = resource.properties.get(name).and_then(Node::as_scalar);
+            scalar.map_or(otherwise, |scalar| scalar.kind() == Kind::Bool(true))
+        };
+        Some(ChildManifest {
+            path: &resource.id.name,
+            noop: is("noop", false),
+            health_check_only: is("health_check_only", false),
+            allow_apply: is("allow_apply", true),
+            data: resource.properties.get("data"),
+        })
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        decode::<ApplyProperties>(&checked.resource.properties, COMMON).err().unwrap_or_default()
+    }
+
+    fn schema(&self) -> Schema {
+        SchemaGenerator::default().into_root_schema_for::<ApplyProperties>()
+    }
+}
+
 pub(crate) const TYPES: [&dyn TypeSpec; 2] = [&Task, &Note];
 
 /// A machine without files, facts and variables.
@@ -210,15 +312,21 @@ pub(crate) fn reported(text: &str) -> Vec<String> {
     loaded.diagnostics.iter().map(|diagnostic| line(diagnostic, &sources)).collect()
 }
 
-fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    let place = |span| sources.locate(span).map(|(_, position)| position.display()).unwrap_or_default();
+pub(crate) fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let place = |span| {
+        let Some((name, position)) = sources.locate(span) else { return String::new() };
+        let of = if name == "m.yaml" { String::new() } else { format!("{name}:") };
+        format!("{of}{}", position.display())
+    };
     let mut line = diagnostic.span().map(place).unwrap_or_default();
     if diagnostic.severity == Severity::Warning {
         line += " warning:";
     }
     line += &format!(" {}", diagnostic.message);
-    for label in diagnostic.labels.iter().filter(|label| !label.text.is_empty()) {
-        line += &format!(" ({} {})", place(label.span), label.text);
+    let is_shown = |(index, label): &(usize, &ccm_model::Label)| *index > 0 || !label.text.is_empty();
+    for (_, label) in diagnostic.labels.iter().enumerate().filter(is_shown) {
+        line += format!(" ({} {}", place(label.span), label.text).trim_end();
+        line += ")";
     }
     for hint in &diagnostic.hints {
         let is_manifest = hint.starts_with("the smallest manifest is");

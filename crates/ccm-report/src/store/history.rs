@@ -28,8 +28,10 @@ pub struct StoredRun {
     pub id: String,
     /// The first line of its events, if there is one.
     pub start: Option<Value>,
-    /// What it amounted to; none if it was killed, or is still going on.
+    /// What it amounted to; none if that was not written or can't be read.
     pub summary: Option<StoredSummary>,
+    /// Something of its end is recorded. If not, it was killed or is still going on.
+    pub ended: bool,
 }
 
 /// Says why a run was not found.
@@ -122,10 +124,19 @@ impl History {
     }
 }
 
+/// Tells whether the last event is that of a run's end.
+fn holds_the_end(events: impl io::Read) -> bool {
+    let last = BufReader::new(events).split(b'\n').map_while(Result::ok).last();
+    let last = last.and_then(|line| serde_json::from_slice::<Value>(&line).ok());
+    last.is_some_and(|event| event["protocol"] == crate::json::SUMMARY)
+}
+
 /// What can be read of a run; what can't is left out, so that one damaged record hides no other.
 fn stored(runs: &Directory, id: String) -> StoredRun {
-    let Ok(run) = runs.enter(&id) else { return StoredRun { id, start: None, summary: None } };
-    let summary = run.read(SUMMARY).ok().and_then(|file| {
+    let Ok(run) = runs.enter(&id) else { return StoredRun { id, start: None, summary: None, ended: false } };
+    let summary_file = run.read(SUMMARY);
+    let has_summary = !summary_file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let summary = summary_file.ok().and_then(|file| {
         let mut bytes = Vec::new();
         file.take(LONGEST_SUMMARY).read_to_end(&mut bytes).ok()?;
         serde_json::from_slice(&bytes).ok()
@@ -135,5 +146,6 @@ fn stored(runs: &Directory, id: String) -> StoredRun {
         BufReader::new(file.take(LONGEST_SUMMARY)).read_until(b'\n', &mut line).ok()?;
         serde_json::from_slice(&line).ok()
     });
-    StoredRun { id, start, summary }
+    let ended = summary.is_some() || has_summary || run.read(EVENTS).is_ok_and(holds_the_end);
+    StoredRun { id, start, summary, ended }
 }

@@ -1,9 +1,9 @@
 //! Recorded runs as text and as JSON.
 
 use std::fmt::{self, Write as _};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
-use ccm_model::{ResourceId, RunSummary, escape_control};
+use ccm_model::{ResourceId, RunSummary, display_timestamp, escape_control};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -60,10 +60,11 @@ impl History {
 
     fn row(&self, run: &StoredRun) -> [String; 5] {
         let short = run.id[..self.short_length().min(run.id.len())].to_owned();
-        let begin = escape_control(&seconds(run.begin())).into_owned();
+        let begin = escape_control(&seconds(&run.begin())).into_owned();
         let manifest = escape_control(run.manifest()).into_owned();
         let (exit, counts) = match &run.summary {
             Some(stored) => (stored.exit_code.to_string(), counted(stored)),
+            None if run.ended => ("?".to_owned(), "no summary".to_owned()),
             None => ("-".to_owned(), "unfinished".to_owned()),
         };
         [begin, short, exit, counts, manifest]
@@ -84,12 +85,11 @@ impl StoredRun {
         }
     }
 
-    fn begin(&self) -> &str {
-        match (&self.summary, &self.start) {
-            (Some(summary), _) => &summary.begin,
-            (None, Some(start)) => start["timestamp"].as_str().unwrap_or("?"),
-            (None, None) => "?",
-        }
+    /// The moment is in the id as well, for a run of which nothing else can be read.
+    fn begin(&self) -> String {
+        let start = self.start.as_ref().and_then(|start| start["timestamp"].as_str());
+        let known = self.summary.as_ref().map(|summary| &*summary.begin).or(start).map(str::to_owned);
+        known.or_else(|| moment_of(&self.id)).unwrap_or_else(|| "?".to_owned())
     }
 
     fn json(&self) -> Value {
@@ -104,7 +104,7 @@ impl StoredRun {
                 shown
             }
             None => json!({
-                "finished": false, "run_id": self.id, "manifest": self.manifest(), "begin": self.begin()
+                "finished": self.ended, "run_id": self.id, "manifest": self.manifest(), "begin": self.begin()
             }),
         }
     }
@@ -125,7 +125,7 @@ impl StoredRun {
 
     fn write(&self, out: &mut String, events: &[Value]) -> fmt::Result {
         writeln!(out, "run {} of {}", self.id, escape_control(self.manifest()))?;
-        write!(out, "began {}", escape_control(self.begin()))?;
+        write!(out, "began {}", escape_control(&self.begin()))?;
         if let Some(summary) = &self.summary {
             let (end, version) = (escape_control(&summary.end), escape_control(&summary.version));
             write!(out, ", ended {end}, exit code {}, ccm {version}", summary.exit_code)?;
@@ -152,9 +152,18 @@ impl StoredRun {
         }
         match &self.summary {
             Some(stored) => summary::write(out, &summary_of(stored), &failed),
+            None if self.ended => {
+                writeln!(out, "the run came to its end, and its summary is missing or damaged")
+            }
             None => writeln!(out, "unfinished: ccm was killed during this run, or is still at it"),
         }
     }
+}
+
+/// The moment that the id of a run begins with, in milliseconds.
+fn moment_of(id: &str) -> Option<String> {
+    let milliseconds = u64::from_str_radix(&id.get(..13)?.replace('-', ""), 16).ok()?;
+    Some(display_timestamp(UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))?, 2))
 }
 
 /// A timestamp without its decimals.

@@ -102,8 +102,9 @@ fn the_newest_are_kept() {
     let history = History::open(state.path()).expect("a history");
     let kept: Vec<&str> = history.runs().iter().map(|run| &*run.id).collect();
     assert_eq!(kept, [&*ids[4], &*ids[3], &*ids[2]]);
-    record(&state, 6, Some(0), 0);
-    assert!(History::open(state.path()).expect("a history").runs().is_empty());
+    let last = record(&state, 6, Some(0), 0);
+    let history = History::open(state.path()).expect("a history");
+    assert_eq!(history.runs().iter().map(|run| &*run.id).collect::<Vec<_>>(), [last]);
 }
 
 #[test]
@@ -123,7 +124,21 @@ fn a_damaged_record_hides_no_other() {
     assert_eq!(history.events(&found(&good)).expect("events").len(), 2);
     assert_eq!(history.events(&found(&cut)).expect("events").len(), 1);
     assert_eq!(history.events(&found(&broken)).expect("events").len(), 0);
-    assert!(history.text().lines().nth(1).is_some_and(|line| line.starts_with('?')), "{}", history.text());
+    let text = history.text();
+    let line = |line| text.lines().nth(line).unwrap_or_default();
+    assert!(
+        line(1).starts_with("1970-01-01T00:00:00Z  ") && line(1).contains("  ?     no summary  "),
+        "{text}"
+    );
+    assert!(line(2).contains("  -     unfinished  "), "{text}");
+    let shown = found(&broken).text_with(&[]);
+    assert!(shown.ends_with("the run came to its end, and its summary is missing or damaged\n"), "{shown}");
+    // A full disk may leave a run without a summary, whose events tell that it ended.
+    let end = format!("{{\"protocol\":\"{}\"}}\n", crate::json::SUMMARY);
+    scratch.write(&at(&cut, EVENTS), end);
+    let history = History::open(state.path()).expect("a history");
+    let run = history.find(&cut).expect("the run");
+    assert!(run.ended && run.json_with(Vec::new())["run"]["finished"] == true, "{run:?}");
 }
 
 #[test]
@@ -142,6 +157,7 @@ fn only_names_of_runs_are_taken_for_runs() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the directory is made behind the store's back")]
 fn a_run_that_can_not_be_removed_keeps_no_other() {
     use std::os::unix::ffi::OsStrExt as _;
     let scratch = Scratch::new();

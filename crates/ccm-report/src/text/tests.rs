@@ -159,7 +159,7 @@ fn rich_failure() -> Transaction {
             },
             StreamTail { stream: Stream::Stderr, lines: vec!["a\tb\x1b[2J".to_owned()], bytes_before: 0 },
         ],
-        missing: false,
+        missing: None,
     };
     Transaction {
         triggered_by: vec![id("file#/etc/x"), id("exec#y")],
@@ -294,7 +294,15 @@ fn quiet_shows_only_errors() {
 fn a_whole_run_reads_from_message_to_summary() {
     let mut other = transaction(Outcome::Failed(Box::new(Failure::new("boom"))));
     other.id = id("file#/etc/x");
-    let counts = Counts { total: 6, unchanged: 1, changed: 1, refreshed: 1, failed: 2, skipped: 1, unmet: 0 };
+    let counts = Counts {
+        total: 6,
+        unchanged: 1,
+        changed: 1,
+        refreshed: 1,
+        failed: 2,
+        skipped: 1,
+        ..Counts::default()
+    };
     let events = [
         Event::SessionStarted(SessionStarted {
             at: SystemTime::UNIX_EPOCH,
@@ -338,6 +346,11 @@ fn the_summary_of_a_noop_says_that_nothing_was_changed() {
     assert_eq!(
         text(Verbosity::Normal, &[Event::SessionFinished(Box::new(run))]),
         "Summary: 4 resources in 2.5s: 1 stable, 2 would change, 1 would refresh\n  noop: nothing was changed\n"
+    );
+    let counts = Counts { total: 3, changed: 1, pending: 2, ..Counts::default() };
+    assert_eq!(
+        text(Verbosity::Normal, &[Event::SessionFinished(Box::new(summary(counts)))]),
+        "Summary: 3 resources in 2.5s: 1 changed, 2 would change\n"
     );
     let empty = RunSummary { message: Some(String::new()), ..summary(Counts::default()) };
     assert_eq!(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Command, Exit, Finished, Host, Local, Process, StartError, random};
-use ccm_model::Failure;
+use ccm_model::{Failure, Missing};
 
 use super::command::{Exec, Interpreter};
 use super::decide::{ExecKind, guards_matter};
@@ -111,7 +111,7 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failur
             Ok(finished) => {
                 let judged = judge(exec, &finished);
                 context.leave(record::files(exec, Some(&finished), judged.is_err()));
-                let again = judged.as_ref().is_err_and(|failure| !failure.missing);
+                let again = judged.as_ref().is_err_and(|failure| failure.missing.is_none());
                 (exit_code(&finished), finished.duration, judged, again && finished.exit != Exit::Cancelled)
             }
             // Nothing has happened yet.
@@ -177,7 +177,7 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
     let mut failure = Failure::from_error(error);
     match error {
         StartError::NotFound { name, .. } if name.contains('/') => {
-            failure.missing = true;
+            failure.missing = Some(Missing::Path(exec.cwd.join(name)));
             if name.starts_with('~') {
                 failure.hints.push("`~` is not expanded: write the whole path".to_owned());
             } else if !name.starts_with('/') {
@@ -185,11 +185,14 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
             }
         }
         StartError::NotFound { name, path } => {
-            failure.missing = true;
+            failure.missing = Some(Missing::Program(name.clone()));
             failure.hints.push(format!("looked in {path}"));
             failure.hints.extend(misunderstood(exec, name));
         }
-        StartError::InterpreterMissing { .. } | StartError::WorkingDirectory { .. } => failure.missing = true,
+        StartError::InterpreterMissing { interpreter, .. } => {
+            failure.missing = Some(Missing::Path(interpreter.into()));
+        }
+        StartError::WorkingDirectory { path, .. } => failure.missing = Some(Missing::Path(path.clone())),
         _ => {}
     }
     failure
@@ -220,8 +223,9 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
     let name = not_found_name(stderr.lines.last()?)?.to_owned();
     let path = exec.path.clone().unwrap_or_default();
+    let missing = Missing::Program(name.clone());
     let mut failure = Failure::from_error(&StartError::NotFound { name, path });
-    failure.missing = true;
+    failure.missing = Some(missing);
     failure.output = output;
     Some(failure)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ccm_engine::{Decision, Described, ResourceKind, Verified};
 use ccm_host::{FileKind, FileState};
-use ccm_model::Failure;
+use ccm_model::{Failure, Missing};
 
 use super::diff;
 use super::state::{State, describe, mode};
@@ -150,7 +150,10 @@ pub(crate) fn decide(file: &File, state: &State) -> Decision {
         }
         Plan::ReplaceLink(differences) => {
             let reason = match differences.reason() {
-                none if none.is_empty() => "there is a link that leads to no file".to_owned(),
+                none if none.is_empty() => match state.found.stranger {
+                    Some(owner) => format!("there is a link of user {owner}, which is not followed"),
+                    None => "there is a link that leads to no file".to_owned(),
+                },
                 reason => format!("{reason} behind the link that is there"),
             };
             let diff = diff::to_wanted(file, state).filter(|_| differences.content || differences.is_none());
@@ -185,6 +188,10 @@ pub(crate) fn plan(file: &File, state: &State) -> Plan {
             )
             .with_hint("set HOME or XDG_STATE_HOME, or drop `backup`"),
         );
+    }
+    if state.needed_by_ccm && matches!(plan, Plan::Remove(_)) {
+        let path = file.path.display();
+        return Plan::Fail(Failure::new(format!("\"{path}\" is or holds the state directory of this run")));
     }
     if let Some(mount) = state.mount.as_ref().filter(|_| plan.replaces()) {
         return Plan::Fail(mount_point(mount));
@@ -221,7 +228,7 @@ fn present(file: &File, state: &State) -> Plan {
     match target.kind {
         FileKind::Directory { .. } => {
             let mut failure = Failure::new(format!("\"{path}\" is a directory"));
-            failure.missing = true;
+            failure.missing = Some(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("a directory is asked for with `ensure: directory`"))
         }
         FileKind::Special(what) if file.content.is_some() => {
@@ -237,7 +244,11 @@ fn present(file: &File, state: &State) -> Plan {
 fn directory(file: &File, state: &State) -> Plan {
     let path = file.path.display();
     let Some(target) = &state.found.target else {
-        return if state.found.link { Plan::Fail(link_to_nothing(file)) } else { Plan::MakeDirectory };
+        return match (state.found.link, state.found.stranger) {
+            (true, Some(owner)) => Plan::Fail(strangers_link(file, owner)),
+            (true, None) => Plan::Fail(link_to_nothing(file)),
+            (false, _) => Plan::MakeDirectory,
+        };
     };
     let differences = Differences::between(file, state, target);
     match target.kind {
@@ -247,7 +258,7 @@ fn directory(file: &File, state: &State) -> Plan {
         other => {
             let what = if let FileKind::Special(what) = other { what } else { "a file" };
             let mut failure = Failure::new(format!("\"{path}\" is {what}, not a directory"));
-            failure.missing = true;
+            failure.missing = Some(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("remove it first: ccm makes no directory in the place of something"))
         }
     }
@@ -266,7 +277,7 @@ fn absent(file: &File, state: &State) -> Plan {
         Some(FileKind::Directory { .. }) => {
             let path = file.path.display();
             let mut failure = Failure::new(format!("the directory \"{path}\" is not empty"));
-            failure.missing = true;
+            failure.missing = Some(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("`force: true` removes it with everything in it"))
         }
         Some(FileKind::File) => Plan::Remove("the file"),
@@ -285,17 +296,22 @@ fn attributes_of_link(file: &File) -> Failure {
     Failure::new(message).with_hint("name the path that it leads to")
 }
 
+fn strangers_link(file: &File, owner: u32) -> Failure {
+    let message = format!("\"{}\" is a link of user {owner}, which is not followed", file.path.display());
+    Failure::new(message).with_hint("name the path that it leads to, or let root own the link")
+}
+
 fn link_to_nothing(file: &File) -> Failure {
     let message = format!("\"{}\" is a symbolic link that leads to no directory", file.path.display());
     let mut failure = Failure::new(message).with_hint("name the path that it leads to");
-    failure.missing = true;
+    failure.missing = Some(Missing::Path(file.path.clone()));
     failure
 }
 
 fn parent_missing(file: &File) -> Failure {
     let parent = file.path.parent().unwrap_or(&file.path).display();
     let mut failure = Failure::new(format!("the directory \"{parent}\" does not exist"));
-    failure.missing = true;
+    failure.missing = Some(Missing::Path(file.path.parent().unwrap_or(&file.path).to_owned()));
     failure.with_hint("manage it with a file resource and `ensure: directory`")
 }
 

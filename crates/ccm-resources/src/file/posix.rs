@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
-    Attributes, FileError, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
+    Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
 };
-use ccm_model::Failure;
+use ccm_model::{Failure, Missing};
 
 use super::decide::{Done, FileResource, Plan, mount_point, plan};
 use super::diff;
@@ -37,6 +37,10 @@ impl Provider<FileResource> for Posix {
         Box::pin(async move { status(file, &reading, context) })
     }
 
+    fn foresee(&self, file: &File, host: Host<'_>) -> Vec<String> {
+        ungiven(file, host.files).into_iter().collect()
+    }
+
     fn execute<'a>(
         &'a self,
         file: &'a File,
@@ -45,6 +49,25 @@ impl Provider<FileResource> for Posix {
     ) -> Local<'a, Result<Done, Failure>> {
         Box::pin(async move { execute(file, state, context) })
     }
+}
+
+/// Says what owner and group ccm could not give a file, as far as that can be seen.
+fn ungiven(file: &File, files: &dyn Files) -> Option<String> {
+    let found = files.look(&file.path, Look::default()).ok()?.target;
+    // Without content the file itself stays, and keeps what it has.
+    let kept = found.filter(|_| file.content.is_some() && file.ensure == Ensure::Present);
+    let number = |name: &Option<String>, find: &dyn Fn(&str) -> Option<u32>| name.as_deref().and_then(find);
+    let uid = number(&file.owner, &|name| files.user(name).ok().flatten());
+    let gid = number(&file.group, &|name| files.group(name).ok().flatten());
+    let uid = uid.or(kept.as_ref().map(|kept| kept.uid));
+    let gid = gid.or(kept.as_ref().map(|kept| kept.gid));
+    if file.ensure == Ensure::Absent || files.may_give(uid, gid) {
+        return None;
+    }
+    let user = uid.map(|uid| format!("user {}", files.user_name(uid)));
+    let group = gid.map(|gid| format!("group {}", files.group_name(gid)));
+    let names: Vec<String> = user.into_iter().chain(group).collect();
+    Some(format!("ccm can't give a file to {} as who it runs", names.join(" and ")))
 }
 
 fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Result<State, Failure> {
@@ -77,12 +100,15 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         Ensure::Absent if !diff => Hash::Never,
         _ => Hash::UpTo(UNMANAGED),
     };
-    let found = match files.look(&file.path, Look { hash, keep_up_to }) {
+    let mut found = match files.look(&file.path, Look { hash, keep_up_to }) {
         Ok(found) => found,
         // Below what is no directory there is nothing.
         Err(FileError::NotADirectory { .. }) if file.ensure == Ensure::Absent => PathState::default(),
         Err(error) => return Err(failure(&error)),
     };
+    if found.parent_missing && file.path.parent().is_some_and(|parent| context.would_be_directory(parent)) {
+        found.parent_missing = false;
+    }
     let names = found.target.as_ref().map(|target| {
         let named = |number, wanted: Option<u32>, written: &Option<String>| {
             written.clone().filter(|_| wanted == Some(number))
@@ -94,7 +120,8 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         (owner, group)
     });
     let can_back_up = context.state_directory.is_some();
-    let mut state = State { found, names, wanted, mount: None, can_back_up, diff };
+    let needed_by_ccm = context.state_directory.is_some_and(|state| state.starts_with(&file.path));
+    let mut state = State { found, names, wanted, mount: None, needed_by_ccm, can_back_up, diff };
     // To ask about mounts takes its time, and only a change can fail because of one.
     if before && plan(file, &state).replaces() {
         let mount = files.mount_in_the_way(&file.path, file.force);
@@ -116,7 +143,7 @@ fn number(
     let number = find(name).map_err(|error| failure(&error))?;
     number.map(Some).ok_or_else(|| {
         let mut failure = Failure::new(format!("there is no {what} `{}`", name.escape_debug()));
-        failure.missing = true;
+        failure.missing = Some(Missing::Principal);
         failure
     })
 }
@@ -183,8 +210,11 @@ fn unread(error: &FileError) -> Failure {
         return failure(error);
     }
     let mut failure = failure(error).because_of("the `source` can't be used");
-    failure.missing |= matches!(error, FileError::Step { step: Step::Read, source, .. }
-        if matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory));
+    if let FileError::Step { path, step: Step::Read, source, .. } = error
+        && matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+    {
+        failure.missing = Some(Missing::Path(path.clone()));
+    }
     failure
 }
 
@@ -193,22 +223,15 @@ fn failure(error: &FileError) -> Failure {
     let mut failure = Failure::from_error(error);
     failure.changed = error.changed();
     match error {
-        FileError::ParentMissing(_) | FileError::NotADirectory { .. } => failure.missing = true,
+        FileError::ParentMissing(path) | FileError::NotADirectory { part: path, .. } => {
+            failure.missing = Some(Missing::Path(path.clone()));
+        }
         FileError::StrangersLink { .. } => {
             let hint = "a link on the way must belong to root, to the user who runs ccm, or to the owner of what it leads to";
             failure = failure.with_hint(hint);
         }
         FileError::MountPoint(path) => return Failure { changed: failure.changed, ..mount_point(path) },
-        FileError::Step { source, .. } => failure.hints.extend(advice(source)),
-        _ => {}
+        _ => failure.hints.extend(error.advice().map(str::to_owned)),
     }
     failure
-}
-
-fn advice(error: &std::io::Error) -> Option<String> {
-    match error.kind() {
-        std::io::ErrorKind::PermissionDenied => Some("run ccm as a user who may do this".to_owned()),
-        std::io::ErrorKind::StorageFull => Some("make room on its filesystem".to_owned()),
-        _ => None,
-    }
 }

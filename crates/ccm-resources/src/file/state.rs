@@ -19,6 +19,8 @@ pub(crate) struct State {
     pub wanted: Wanted,
     /// What something is mounted on that would have to be replaced or removed.
     pub mount: Option<PathBuf>,
+    /// It is or holds what ccm itself needs while it runs.
+    pub needed_by_ccm: bool,
     /// There is a place for backups.
     pub can_back_up: bool,
     /// A diff is asked for.

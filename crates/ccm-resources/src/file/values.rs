@@ -28,6 +28,13 @@ impl<'de> Deserialize<'de> for Mode {
         let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
         if !is_octal {
             let symbolic = text.contains(['+', '=', ',']) || text.contains(['r', 'w', 'x']);
+            let number = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16));
+            let octal = number.and_then(Result::ok).filter(|number| *number <= 0o7777);
+            if let Some(octal) = octal {
+                let message =
+                    format!("`{shown}` is not a mode in octal digits\nhint: write it like `{octal:04o}`");
+                return Err(D::Error::custom(message));
+            }
             let hint = if symbolic { "symbolic modes are not supported: write" } else { "write" };
             let message = format!("`{shown}` is not a mode in octal digits\nhint: {hint} it like `0644`");
             return Err(D::Error::custom(message));
@@ -50,7 +57,10 @@ impl<'de> Deserialize<'de> for Principal {
             return Err(D::Error::custom("the name is empty"));
         }
         if text.contains([':', '/', '\0', '\n']) {
-            let message = format!("`{}` holds a character that no name can", text.escape_debug());
+            let mut message = format!("`{}` holds a character that no name can", text.escape_debug());
+            if text.split(':').count() == 2 {
+                message += "\nhint: give user and group apart, as `owner` and `group`";
+            }
             return Err(D::Error::custom(message));
         }
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -73,6 +83,10 @@ impl<'de> Deserialize<'de> for SourcePath {
         }
         if text.contains('\0') {
             return Err(D::Error::custom("the text holds a NUL character"));
+        }
+        if text.starts_with('~') {
+            let message = "`~` is not expanded\nhint: write the whole path";
+            return Err(D::Error::custom(message));
         }
         if text.contains("://") {
             let message = "a URL as `source` is not supported in this version\nhint: name a local file";

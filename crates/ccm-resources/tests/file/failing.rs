@@ -15,7 +15,7 @@ fn refused(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (Strin
     assert_eq!(told(&applied, scratch), told(&noop, scratch));
     assert!(!failure(&applied).changed);
     assert_eq!(scratch.names(), before);
-    (told(&applied, scratch), failure(&applied).missing)
+    (told(&applied, scratch), failure(&applied).missing.is_some())
 }
 
 /// Name, properties, what is told, and whether an earlier resource could have helped.

@@ -48,7 +48,7 @@ fn a_source_is_looked_for_beside_the_manifest() {
     let entry = files.entries.borrow()[Path::new("/etc/f")].clone();
     assert_eq!(entry.content, Some(b"content".to_vec()));
     let transaction = runs(&files).apply(file("/etc/g", &[("source", "/srv/none")]));
-    assert!(failure(&transaction).missing);
+    assert!(failure(&transaction).missing.is_some());
 }
 
 #[test]
@@ -70,4 +70,25 @@ fn noop_fails_where_a_mount_is_in_the_way_as_a_run_does() {
     }
     let attributes = runs(&files).apply(file("/etc/f", &[("mode", "0600")]));
     assert_eq!(attributes.outcome, Outcome::Changed);
+}
+
+#[test]
+fn noop_foresees_an_owner_that_can_not_be_given() {
+    let mut files = machine();
+    files.entries.borrow_mut().insert("/etc/f".into(), FakeFile::of("content"));
+    files.runs_as = Some(100);
+    for (name, properties, warning) in [
+        (
+            "/etc/f",
+            &[("content", "other")][..],
+            Some("ccm can't give a file to user root and group root as who it runs"),
+        ),
+        ("/etc/f", &[("content", "other"), ("owner", "app"), ("group", "100")], None),
+        ("/etc/new", &[("content", "other")], None),
+        ("/etc/new", &[("owner", "web")], Some("ccm can't give a file to user web as who it runs")),
+    ] {
+        let transaction = Runs { noop: true, ..runs(&files) }.apply(file(name, properties));
+        assert!(matches!(transaction.outcome, Outcome::WouldChange { .. }), "{transaction:?}");
+        assert_eq!(transaction.warnings, warning.map(str::to_owned).into_iter().collect::<Vec<_>>());
+    }
 }

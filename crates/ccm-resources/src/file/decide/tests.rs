@@ -51,7 +51,8 @@ fn state(file: &File, found: &str, differs: &str) -> State {
     };
     let names = Some((if differs("owner") { "app" } else { "root" }.to_owned(), "root".to_owned()));
     let mount = (found == "mounted").then(|| file.path.clone());
-    let found = PathState { link, target, parent_missing: found == "no-parent" };
+    let stranger = (found == "link>stranger").then_some(1001);
+    let found = PathState { link, stranger, target, parent_missing: found == "no-parent" };
     State { found, names, wanted, mount, ..State::default() }
 }
 
@@ -67,7 +68,7 @@ fn every_row_of_the_table_holds() {
         let (decided, why) = match decide(&file, &state(&file, found, differs)) {
             Decision::Keep { reason } => ("keep".to_owned(), reason),
             Decision::Fail { failure, .. } => {
-                let missing = if failure.missing { ", missing" } else { "" };
+                let missing = if failure.missing.is_some() { ", missing" } else { "" };
                 (format!("fail{missing}"), failure.chain[0].clone())
             }
             Decision::Change { reason, noop_message, .. } => {
@@ -77,7 +78,7 @@ fn every_row_of_the_table_holds() {
         assert_eq!((&*decided, &*why), (action, reason), "{row}");
         rows += 1;
     }
-    assert_eq!(rows, 57);
+    assert_eq!(rows, 60);
 }
 
 #[test]

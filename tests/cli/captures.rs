@@ -170,3 +170,27 @@ ccm:
     assert_eq!(called.code, 0, "{}", called.shown());
     assert!(scratch.has("wanted") && !scratch.has("unwanted"), "{}", called.shown());
 }
+
+#[test]
+fn a_rendered_manifest_keeps_executors_and_captures() {
+    let scratch = Scratch::new();
+    let text = r#"
+data: {flag: "1"}
+ccm:
+  executors:
+    clean: {kind: native, default_env: {PATH: "/usr/bin:/bin", CI: "${ Data.flag }"}, command_whitelist: [env]}
+  resources:
+    - exec:
+        - env: {executor: clean, capture: {all: stdout.raw}}
+    - file:
+        - [dir]/env.txt: {content: "${ Captures.env.all }"}
+"#;
+    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let rendered = apply(&scratch, &text, &["--render"]);
+    assert_eq!(rendered.code, 0, "{}", rendered.shown());
+    assert!(rendered.stdout.contains("executors:"), "{}", rendered.shown());
+    let rendered = rendered.stdout.replace("[dir]", &scratch.path().to_string_lossy());
+    let called = apply(&scratch, &rendered, &[]);
+    assert_eq!(called.code, 0, "{rendered}\n{}", called.shown());
+    assert_eq!(fs::read_to_string(scratch.at("env.txt")).expect("a file"), "PATH=/usr/bin:/bin\nCI=1\n");
+}

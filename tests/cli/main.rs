@@ -9,22 +9,28 @@
 mod apply;
 mod captures;
 mod documents;
+mod eval;
 mod examples;
 mod executions;
+mod facts;
 mod files;
+mod hiera;
 mod history;
 mod interruption;
 mod json;
 mod lock;
+mod made_of;
 mod manifests;
 mod mistakes;
 mod record;
+mod render;
 mod schema;
 mod seed;
 mod state;
 mod terminal;
 mod units;
 mod usage;
+mod validate;
 
 use ccm_testkit::{Called, Ccm, Scratch};
 

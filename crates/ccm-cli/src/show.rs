@@ -1,33 +1,13 @@
-//! The commands that only show something: validate, graph, schema.
+//! The commands that only show something: graph, schema.
 
 use std::io::Write as _;
 
 use ccm_graph::{Format, render};
 
-use crate::arguments::{Graph, GraphFormat, ManifestArguments, Validate, ValueArguments};
+use crate::arguments::{Graph, GraphFormat};
 use crate::exit::Code;
 use crate::sources::MachineSources;
 use crate::{manifest, messages};
-
-/// `ccm validate`.
-pub(crate) fn validate(arguments: &Validate) -> Code {
-    let sources = match sources(&arguments.manifest, &arguments.values) {
-        Ok(sources) => sources,
-        Err(code) => return code,
-    };
-    // Facts that are given are those of the machine that is meant.
-    let is_another = !arguments.values.facts.facts.is_empty();
-    let sources = if is_another { sources.of_another() } else { sources };
-    match manifest::read(&arguments.manifest, &arguments.values.data, &sources, true, &ccm_resources::types())
-    {
-        Err(code) => code,
-        Ok((catalog, _)) => {
-            let count = catalog.resources.len();
-            let resources = if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") };
-            print(&format!("{} is valid: {resources}\n", arguments.manifest.path.display()))
-        }
-    }
-}
 
 /// `ccm graph`.
 pub(crate) fn graph(arguments: &Graph) -> Code {
@@ -36,7 +16,7 @@ pub(crate) fn graph(arguments: &Graph) -> Code {
         GraphFormat::Dot => Format::Dot,
         GraphFormat::Mermaid => Format::Mermaid,
     };
-    let sources = match sources(&arguments.manifest, &arguments.values) {
+    let sources = match MachineSources::of_manifest(&arguments.manifest, &arguments.values) {
         Ok(sources) => sources,
         Err(code) => return code,
     };
@@ -45,12 +25,6 @@ pub(crate) fn graph(arguments: &Graph) -> Code {
         Err(code) => code,
         Ok((catalog, _)) => print(&render(&catalog, format)),
     }
-}
-
-/// What a manifest can be made of on this machine.
-fn sources(manifest: &ManifestArguments, values: &ValueArguments) -> Result<MachineSources, Code> {
-    let directory = manifest::directory(manifest).map_err(|error| crate::apply::cannot_start(&error))?;
-    Ok(MachineSources::new(&values.facts, &directory))
 }
 
 /// `ccm schema`.

@@ -8,11 +8,14 @@ use std::sync::Arc;
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{CustomFacts, Subtree, Subtrees};
-use ccm_host::{Cancellation, Clock, Files as _, SystemClock, SystemFiles, SystemMachine, environment};
+use ccm_host::{
+    Cancellation, Clock, FileError, Files as _, SystemClock, SystemFiles, SystemMachine, environment,
+};
 use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
-use crate::arguments::FactArguments;
+use crate::arguments::{FactArguments, ManifestArguments, ValueArguments};
+use crate::exit::Code;
 use crate::messages;
 
 /// A file that a manifest reads may have this many bytes.
@@ -26,6 +29,8 @@ pub(crate) struct MachineSources {
     given: FactArguments,
     /// The facts that were given stand for another machine, so this one is not asked.
     is_another: bool,
+    /// The variables of the environment are facts as well.
+    has_environment: bool,
     /// The file of variables beside the manifest, if it is to be read.
     dotenv: Option<PathBuf>,
     gathered: Cell<Subtrees>,
@@ -35,8 +40,8 @@ pub(crate) struct MachineSources {
 }
 
 impl MachineSources {
-    /// Looks at this machine; `directory` is that of the manifest.
-    pub(crate) fn new(given: &FactArguments, directory: &Path) -> Self {
+    /// Looks at this machine. `dotenv` is the file of variables beside the manifest, which need not be there.
+    pub(crate) fn new(given: &FactArguments, dotenv: Option<PathBuf>) -> Self {
         let clock = SystemClock::new();
         let now = Timestamp::try_from(clock.now()).unwrap_or_default();
         Self {
@@ -45,16 +50,30 @@ impl MachineSources {
             files: SystemFiles::new(Cancellation::never()),
             given: given.clone(),
             is_another: false,
-            dotenv: (!given.no_env).then(|| directory.join(".env")),
+            has_environment: false,
+            dotenv,
             gathered: Cell::new(Subtrees::NONE),
             of_machine: RefCell::new(Value::map::<&str>([])),
             written: OnceCell::new(),
         }
     }
 
+    /// Looks at this machine for a manifest.
+    pub(crate) fn of_manifest(manifest: &ManifestArguments, values: &ValueArguments) -> Result<Self, Code> {
+        let dotenv = crate::manifest::dotenv(manifest, &values.environment)
+            .map_err(|error| crate::apply::cannot_start(&error))?;
+        Ok(Self::new(&values.facts, dotenv))
+    }
+
     /// Takes the facts that were given for those of another machine.
     pub(crate) fn of_another(mut self) -> Self {
         self.is_another = true;
+        self
+    }
+
+    /// Takes the variables of the environment for facts as well.
+    pub(crate) fn with_environment(mut self) -> Self {
+        self.has_environment = true;
         self
     }
 
@@ -78,7 +97,7 @@ impl MachineSources {
         }
         self.gathered.set(gathered.union(missing));
         let (found, warnings) = ccm_facts::gather(&SystemMachine, &self.clock, missing);
-        warnings.iter().for_each(|warning| messages::warning_of(warning));
+        warn(&warnings);
         merge::deep(&mut self.of_machine.borrow_mut(), &Value::from(found));
     }
 
@@ -88,10 +107,14 @@ impl MachineSources {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         if !self.is_another {
             let (custom, warnings) = CustomFacts::of_this_user().read();
-            warnings.iter().for_each(|warning| messages::warning_of(warning));
+            warn(&warnings);
             files.extend(custom.into_iter().map(|file| (file.path.display().to_string(), file.text.into())));
         }
         for path in &self.given.facts {
+            if let Some(hint) = url_hint(path) {
+                let message = format!("the facts {}: a URL is not supported in this version", path.display());
+                return Err(vec![Diagnostic::without_place(message).with_hint(hint)]);
+            }
             let text = self.read(path).map_err(|error| {
                 let message = format!("the facts {} can't be read: {error}", path.display());
                 vec![Diagnostic::without_place(message)]
@@ -106,12 +129,18 @@ impl MachineSources {
             .iter()
             .map(|(source, format, text)| facts::File { source: *source, text, format: *format })
             .collect();
-        let mut written = facts::merge(&files)?;
+        let mut written = Value::map::<&str>([]);
+        if self.has_environment {
+            let variables = environment().into_iter().map(|(name, value)| (name, Value::text(value)));
+            written = Value::map(variables);
+        }
+        merge::deep(&mut written, &facts::merge(&files)?);
         for pair in &self.given.fact {
             match assignment::read(pair) {
                 Ok(value) => merge::deep(&mut written, &value),
                 Err(error) => {
-                    let mistake = Diagnostic::without_place(format!("--fact {pair}: {error}"));
+                    let mistake =
+                        Diagnostic::without_place(format!("the fact `{pair}` can't be read: {error}"));
                     return Err(vec![mistake.with_hint(error.hint())]);
                 }
             }
@@ -122,7 +151,7 @@ impl MachineSources {
 
 impl Sources for MachineSources {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let read = self.files.read(path, LONGEST).map_err(io::Error::other)?;
+        let read = self.files.read(path, LONGEST).map_err(as_io)?;
         let content = read.content.ok_or(io::ErrorKind::FileTooLarge)?;
         String::from_utf8(content)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -130,8 +159,9 @@ impl Sources for MachineSources {
 
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
         self.gather(needed);
-        let mut facts = self.of_machine.borrow().clone();
         let written = self.written.get_or_init(|| self.written(texts)).clone()?;
+        self.gather(&misspelt(needed, &written));
+        let mut facts = self.of_machine.borrow().clone();
         merge::deep(&mut facts, &written);
         Ok(facts)
     }
@@ -144,7 +174,7 @@ impl Sources for MachineSources {
                 let source = texts.add(path.display().to_string(), text.as_str());
                 variables.extend(dotenv::read(source, &text)?);
             }
-            Err(error) if is_absent(&error) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 let message = format!("{} can't be read: {error}", path.display());
                 let mistake = Diagnostic::without_place(message);
@@ -159,22 +189,52 @@ impl Sources for MachineSources {
     }
 }
 
+/// The facts beside what leads nowhere, from which the one that was meant can be told.
+fn misspelt(needed: &[FactPath], written: &Value) -> Vec<FactPath> {
+    let leads_nowhere = |path: &&FactPath| {
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        let mut value = Some(written);
+        for name in &names {
+            value = value.and_then(|value| value.get(name));
+        }
+        names.len() > 1 && value.is_none() && Subtree::needed_for(&names).is_empty()
+    };
+    needed.iter().filter(leads_nowhere).map(|path| path[..1].to_vec()).collect()
+}
+
+/// Advises what to do with a URL where a file is meant; none if it is a file.
+pub(crate) fn url_hint(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let (scheme, _) = text.split_once("://")?;
+    let is_url =
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+');
+    is_url.then(|| "fetch it into a file first, and name that".to_owned())
+}
+
+/// Says which facts there are none of.
+fn warn(warnings: &[ccm_facts::Warning]) {
+    for warning in warnings {
+        messages::warning_of(warning);
+    }
+}
+
 /// How a file of facts is written, by its name.
-fn format_of(name: &str) -> facts::Format {
+pub(crate) fn format_of(name: &str) -> facts::Format {
     let is_json = Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     if is_json { facts::Format::Json } else { facts::Format::Yaml }
 }
 
-/// Tells whether a file is not there, whatever layers the error has.
-fn is_absent(error: &io::Error) -> bool {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if let Some(error) = error.downcast_ref::<io::Error>()
-            && error.kind() == io::ErrorKind::NotFound
-        {
-            return true;
+/// What the system said of a file; whoever reads it names the file.
+fn as_io(error: FileError) -> io::Error {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(cause) = source {
+        if let Some(cause) = cause.downcast_ref::<io::Error>() {
+            return match cause.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(cause.kind(), cause.to_string()),
+            };
         }
-        source = error.source();
+        source = cause.source();
     }
-    false
+    io::Error::other(error)
 }

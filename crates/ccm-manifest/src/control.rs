@@ -122,6 +122,15 @@ impl Conditions {
     }
 }
 
+impl Conditions {
+    /// All of them: what each wants, its expression and the manifest that it stands in.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = (bool, &str, usize)> {
+        self.conditions.iter().map(|condition| {
+            (condition.wanted, condition.node.as_text().unwrap_or_default(), condition.manifest)
+        })
+    }
+}
+
 /// Why a condition neither holds nor does not.
 enum Refused {
     /// It waits for these.

@@ -39,6 +39,9 @@ pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources
     add_assignments(assignments, &mut overlays, &mut diagnostics);
     let data = read(file, &world, &overlays, &mut diagnostics);
     diagnostics.extend(world.take_mistakes());
+    // What could not be had is told each time it is asked for.
+    let mut seen = std::collections::HashSet::new();
+    diagnostics.retain(|found| seen.insert(found.clone()));
     let is_error = |found: &Diagnostic| found.severity == ccm_model::Severity::Error;
     let data = data.filter(|_| !diagnostics.iter().any(is_error));
     let texts = world.texts.borrow().clone();

@@ -16,23 +16,23 @@ use crate::world::World;
 
 /// Completes resources when they are reached.
 pub struct Late<'s> {
-    world: World<'s>,
-    manifests: Vec<ManifestScope>,
-    types: Vec<&'s dyn TypeSpec>,
-    managed: Managed,
+    pub(crate) world: World<'s>,
+    pub(crate) manifests: Vec<ManifestScope>,
+    pub(crate) types: Vec<&'s dyn TypeSpec>,
+    pub(crate) managed: Managed,
     capturing: Capturing,
     captured: RefCell<HashMap<ResourceIndex, Value>>,
-    waiting: HashMap<ResourceIndex, LateResource>,
+    pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
 }
 
 /// A resource that has to wait.
 pub(crate) struct LateResource {
     type_index: usize,
-    manifest: usize,
+    pub(crate) manifest: usize,
     provider: Choice,
-    conditions: Conditions,
+    pub(crate) conditions: Conditions,
     /// The texts that have to wait.
-    texts: Places,
+    pub(crate) texts: Places,
 }
 
 /// What a resource came to when it was reached.

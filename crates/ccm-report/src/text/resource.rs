@@ -135,7 +135,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     if !transaction.triggered_by.is_empty() {
         below(out, "triggered by: ", &names(&transaction.triggered_by))?;
     }
-    let explains = verbosity == Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
+    let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
     if let Some(reason) =
         transaction.reason.as_ref().filter(|reason| explains && Some(*reason) != noop_message)
     {
@@ -150,7 +150,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
         diff(out, text)?;
     }
     // The state of what is stable is what the manifest says.
-    if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Verbose)
+    if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Everything)
         && *outcome != Outcome::Unchanged
     {
         below(out, "state: ", &state.to_string())?;

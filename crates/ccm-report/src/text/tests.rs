@@ -190,10 +190,10 @@ fn a_failure_says_everything_below_its_line() {
     assert_eq!(line(rich_failure()), expected);
     assert_eq!(text(Verbosity::Quiet, &[finished(rich_failure())]), expected);
 
-    let verbose = expected
-        .replace("      warning:", "      reason: triggered\n      warning:")
-        .replace("`timeout`\n", "`timeout`\n      state: {\"exitcode\":7}\n");
+    let verbose = expected.replace("      warning:", "      reason: triggered\n      warning:");
     assert_eq!(text(Verbosity::Verbose, &[finished(rich_failure())]), verbose);
+    let everything = verbose.replace("`timeout`\n", "`timeout`\n      state: {\"exitcode\":7}\n");
+    assert_eq!(text(Verbosity::Everything, &[finished(rich_failure())]), everything);
 }
 
 #[test]
@@ -229,7 +229,11 @@ fn reasons_are_for_verbose_and_for_what_was_skipped() {
     let changed = reason(transaction(Outcome::Changed));
     assert!(!text(Verbosity::Normal, std::slice::from_ref(&changed)).contains("reason"));
     assert!(
-        text(Verbosity::Verbose, &[changed])
+        text(Verbosity::Verbose, std::slice::from_ref(&changed))
+            .ends_with("\n      reason: every `creates` exists\n")
+    );
+    assert!(
+        text(Verbosity::Everything, &[changed])
             .ends_with("\n      reason: every `creates` exists\n      state: {\"exitcode\":null}\n")
     );
 
@@ -488,7 +492,7 @@ proptest! {
             finished(unmet),
             Event::SessionFinished(Box::new(RunSummary { stopped, message, ..summary(Counts::default()) })),
         ];
-        let text = text(Verbosity::Verbose, &events);
+        let text = text(Verbosity::Everything, &events);
         // Failed: its line, cause, triggers, reason, warning, two of output, changed, hint, state.
         prop_assert_eq!(text.matches('\n').count(), 1 + 1 + 10 + 1 + 1 + 3, "{}", text);
         let control = |character: char| character.is_control() && character != '\n' && character != '\t';

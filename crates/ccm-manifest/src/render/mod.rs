@@ -103,7 +103,7 @@ impl Renderer<'_> {
                     settings.push((key.to_owned(), Vec::new()));
                 }
                 let Some((_, named)) = settings.iter_mut().find(|(known, _)| known == key) else { continue };
-                for entry in setting.value.as_map().into_iter().flat_map(|map| map.entries()) {
+                for entry in setting.value.as_map().into_iter().flat_map(ccm_model::Map::entries) {
                     let value = self.node(&entry.value, Reader::Nobody, resource, None)?;
                     let name = literal::escape(&self.redaction.text(&entry.key.text), Reader::Nobody);
                     match named.iter().find(|(known, _)| *known == name) {

@@ -33,6 +33,7 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
         "changed changed changed changed changed refreshed",
         "stable changed stable stable stable stable",
     ),
+    ("verify", 0, "changed changed changed changed", "stable stable changed stable"),
     ("order", 0, "changed changed changed refreshed", "stable stable stable stable"),
     ("timeout", 4, "failed unmet changed", "failed unmet changed"),
     ("families", 0, "changed changed changed changed refreshed", "stable stable stable stable stable"),

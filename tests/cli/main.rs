@@ -7,9 +7,11 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod apply;
+mod captures;
 mod documents;
 mod eval;
 mod examples;
+mod executions;
 mod facts;
 mod files;
 mod hiera;

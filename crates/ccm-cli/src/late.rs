@@ -22,8 +22,13 @@ impl LateValues for CatalogLate<'_, '_> {
             Completed::Resource(resource) => Ok(Resolved::Completed(resource)),
             Completed::NotManaged(reason) => Ok(Resolved::NotManaged { reason }),
             Completed::NotBefore(index) => Ok(Resolved::NotBefore(self.catalog.resource(index).id.clone())),
+            Completed::NoValue(reason) => Ok(Resolved::NoValue { reason }),
             Completed::Mistaken(mistakes) => Err(failure(&mistakes, &self.late.texts())),
         }
+    }
+
+    fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
+        self.late.remember(index, values);
     }
 }
 

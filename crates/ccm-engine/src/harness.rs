@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 
-use ccm_model::{Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause};
+use ccm_model::{Artifact, Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause};
 
 use crate::contract::{Context, Decision, Described, ResourceType, Verified};
 use crate::late::{LateValues, Progress, Resolved};
@@ -40,6 +40,7 @@ pub(crate) struct Handled {
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub diff: Option<String>,
+    pub artifacts: Vec<Artifact>,
 }
 
 /// Takes a resource through its turn. Whatever goes wrong inside, a bug included, is this resource's failure.
@@ -62,6 +63,7 @@ pub(crate) async fn handle(turn: &Turn<'_>, context: &mut Context<'_>) -> (Outco
     };
     handled.warnings.append(&mut context.warnings);
     handled.notes.append(&mut context.notes);
+    handled.artifacts.append(&mut context.artifacts);
     (outcome, handled)
 }
 
@@ -169,6 +171,9 @@ async fn drive(
         failure.changed = true;
         failure
     })?;
+    if let Some(values) = managed.captured() {
+        turn.late.remember(turn.index, values);
+    }
     Ok(match verified {
         Verified::Unchanged(reason) => {
             handled.reason = Some(reason);

@@ -14,6 +14,11 @@ pub trait LateValues {
         resource: &Resource,
         progress: &dyn Progress,
     ) -> Result<Resolved, Failure>;
+
+    /// Takes what a resource yielded for others to use.
+    fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
+        let _ = (index, values);
+    }
 }
 
 /// What has become of the resources that came before.

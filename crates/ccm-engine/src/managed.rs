@@ -29,6 +29,9 @@ pub trait Managed {
     /// Reads the state again, and compares it with what was asked for.
     fn verify<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<Verified, Failure>>;
 
+    /// What the execution yields for others to use.
+    fn captured(&self) -> Option<serde_json::Value>;
+
     /// Describes the state that was read last.
     fn describe(&self, decision: &str) -> Option<Described>;
 }
@@ -141,6 +144,10 @@ impl<K: ResourceKind> Managed for Bound<K> {
             self.state = Some(state);
             verified
         })
+    }
+
+    fn captured(&self) -> Option<serde_json::Value> {
+        self.effect.as_ref().and_then(|effect| K::captured(&self.properties, effect))
     }
 
     fn describe(&self, decision: &str) -> Option<Described> {

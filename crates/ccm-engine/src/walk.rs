@@ -9,9 +9,9 @@ use std::time::Duration;
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
-    Catalog, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome, OutputLine,
-    Resource, ResourceIndex, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction,
-    WantedAt,
+    Artifacts, Catalog, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome,
+    OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause,
+    Transaction, WantedAt,
 };
 
 use crate::contract::{Context, ResourceType};
@@ -311,8 +311,14 @@ impl<'a> Walk<'a> {
             on_line: &mut on_line,
             warnings: Vec::new(),
             notes: Vec::new(),
+            artifacts: Vec::new(),
         };
-        let (outcome, handled) = handle(&turn, &mut context).await;
+        let (outcome, mut handled) = handle(&turn, &mut context).await;
+        let files = std::mem::take(&mut handled.artifacts);
+        if !files.is_empty() {
+            let artifacts = Artifacts { id: resource.id.clone(), position: index.get() + 1, files };
+            on_event(Event::ArtifactsLeft(Box::new(artifacts)));
+        }
         (outcome, handled, triggers)
     }
 

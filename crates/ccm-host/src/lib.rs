@@ -42,6 +42,7 @@ pub use surroundings::{Terminal, absolute, environment, random, variable};
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 /// A future of the current thread that borrows; what a trait object returns in place of an `async fn`.
 pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -55,4 +56,15 @@ pub struct Host<'a> {
     pub files: &'a dyn Files,
     /// Tells the time.
     pub clock: &'a dyn Clock,
+}
+
+impl Host<'_> {
+    /// Waits, but not longer than the run may go on. Tells whether all of the time has passed.
+    pub async fn pause(&self, duration: Duration, cancellation: &Cancellation) -> bool {
+        tokio::select! {
+            biased;
+            () = cancellation.reached(Level::Stop) => false,
+            () = self.clock.wait(duration) => true,
+        }
+    }
 }

@@ -109,7 +109,9 @@ impl Conditions {
                     let control = Control::NotManaged { reason };
                     return Judged { control, late_on: Vec::new(), is_unsettled: false };
                 }
-                Err(Refused::Late(late)) => late_on.push((late, condition.node.span)),
+                Err(Refused::Late(late)) => {
+                    late_on.extend(late.into_iter().map(|on| (on, condition.node.span)));
+                }
                 Err(Refused::Mistake(mistake)) => diagnostics.push(mistake),
             }
         }
@@ -130,8 +132,8 @@ impl Conditions {
 
 /// Why a condition neither holds nor does not.
 enum Refused {
-    /// It waits for this.
-    Late(LateOn),
+    /// It waits for these.
+    Late(Vec<LateOn>),
     /// What it needs could not be had, which was reported.
     Reported,
     /// There is a mistake in it.

@@ -1,5 +1,6 @@
 //! The values of a manifest: its data, what its hierarchy lays over them, and what comes from outside.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -63,7 +64,12 @@ pub(crate) fn resolve(
     around: &Layered<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ResolvedData {
-    let scope = ManifestScope { text: Arc::clone(text), directory: directory.to_owned(), data: Value::Null };
+    let scope = ManifestScope {
+        text: Arc::clone(text),
+        directory: directory.to_owned(),
+        data: Value::Null,
+        settings: HashMap::new(),
+    };
     let evaluator = || Evaluator { world, manifest: &scope, moment: Moment::Data };
     let mut expander = Expander::new(evaluator());
     let data = match &nodes.data {

@@ -157,6 +157,12 @@ impl Beginning<'_, '_, '_> {
             provider: provider.flatten(),
             properties,
             control: judged.control,
+            settings: (self.evaluator)(self.manifest)
+                .manifest
+                .settings
+                .get(&type_index)
+                .cloned()
+                .unwrap_or_default(),
             ..Resource::default()
         };
         Draft {

@@ -1,5 +1,6 @@
 //! One expression by itself, for trying things out.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use ccm_model::{Diagnostic, Severity, SourceMap, Span};
 
 use crate::expand::diagnostic;
 use crate::hiera::{self, DataFile};
-use crate::scope::{Evaluator, LateOn, Managed, ManifestScope, Mistake, Moment, Trouble};
+use crate::scope::{Evaluator, Managed, ManifestScope, Mistake, Moment, Trouble};
 use crate::sources::Sources;
 use crate::wording::shown;
 use crate::world::{NAMES, World};
@@ -59,6 +60,7 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         text: Arc::clone(&request.expression),
         directory: request.directory.clone(),
         data: layers.merged(),
+        settings: HashMap::new(),
     };
     let managed = Managed::new();
     let evaluator = Evaluator { world: &world, manifest: &manifest, moment: Moment::Early(&managed) };
@@ -70,7 +72,7 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
             diagnostics.push(diagnostic(mistake, place));
             None
         }
-        Err(Trouble::Late(LateOn::Capture(_) | LateOn::File(_))) => {
+        Err(Trouble::Late(_)) => {
             let whole = Span::new(source, 0, request.expression.len());
             let mistake = Diagnostic::error(whole, "this is known only during a run");
             diagnostics.push(mistake.with_hint("`Captures` holds what commands of a run printed"));

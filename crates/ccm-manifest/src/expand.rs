@@ -111,7 +111,7 @@ impl Expanded {
 pub(crate) fn refused_as_late(on: &LateOn, span: Span) -> Diagnostic {
     let what = match on {
         LateOn::File(_) => "the content of a file that this manifest manages is known",
-        LateOn::Capture(_) => "what a command captures is known",
+        _ => "what a command captures is known",
     };
     let mistake = Diagnostic::error(span, "this has to be known before the run");
     mistake.with_hint(format!("{what} only when the resource has had its turn"))
@@ -410,7 +410,7 @@ impl<'a, 's> Expander<'a, 's> {
         match trouble {
             Trouble::Late(on) => {
                 self.found.late.0.insert(span);
-                self.found.late_on.push((on, span));
+                self.found.late_on.extend(on.into_iter().map(|on| (on, span)));
             }
             Trouble::Reported => {
                 self.found.refused.0.insert(span);

@@ -75,7 +75,7 @@ fn refused(trouble: Trouble, span: Span) -> Option<Diagnostic> {
     match trouble {
         Trouble::Reported => None,
         Trouble::Mistake(mistake) => Some(diagnostic(mistake, span)),
-        Trouble::Late(on) => Some(refused_as_late(&on, span)),
+        Trouble::Late(on) => on.first().map(|on| refused_as_late(on, span)),
     }
 }
 

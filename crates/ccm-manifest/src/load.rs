@@ -9,6 +9,7 @@ use ccm_model::{
     Span, TypeSpec,
 };
 
+use crate::capturing::Capturing;
 use crate::children::{self, Around, Children};
 use crate::control::Conditions;
 use crate::data::{self, Layered, Overlay, ResolvedData};
@@ -133,15 +134,23 @@ impl<'s> Loader<'s, '_> {
                 return ReadManifest::default();
             }
         };
-        let Document { data, settings, mut items, template } =
+        let Document { data, settings, of_types, mut items, template } =
             document::read(source, root, self.types, &mut self.diagnostics);
         let layered = Layered { over: &around.overlays(&self.overlays), beneath: around.beneath() };
         let data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
         self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
-        self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
+        let scope = ManifestScope { text, directory, data: data.value.clone(), settings: HashMap::new() };
+        self.manifests.push(scope);
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
+        let of_types = document::settings_of_types(
+            of_types,
+            self.types,
+            self.evaluator(own, Moment::Names),
+            &mut diagnostics,
+        );
+        self.manifests[own].settings = of_types;
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
         let mut standing = own;
         let mut verbatim = false;
@@ -244,10 +253,11 @@ impl<'s> Loader<'s, '_> {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, verbatim), text));
         }
+        let capturing = Capturing::of(&drafts, self.types);
         let mut waiting = HashMap::new();
         for (index, draft) in drafts.iter_mut().enumerate() {
             let index = ResourceIndex::from_usize(index);
-            late_edges(draft, index, &mut diagnostics);
+            late_edges(draft, index, &capturing, &mut diagnostics);
             if let Some(late) = LateResource::of(draft) {
                 waiting.insert(index, late);
             }
@@ -287,7 +297,7 @@ impl<'s> Loader<'s, '_> {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
             data,
-            late: Late::new(self.world, self.manifests, specs, managed, waiting),
+            late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting),
         }
     }
 
@@ -306,31 +316,34 @@ impl<'s> Loader<'s, '_> {
 }
 
 /// Lets a resource require what its late values come from.
-fn late_edges(draft: &mut Draft, index: ResourceIndex, diagnostics: &mut Vec<Diagnostic>) {
+fn late_edges(
+    draft: &mut Draft,
+    index: ResourceIndex,
+    capturing: &Capturing,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let of_control = draft.control_late_on.iter().map(|(on, span)| (on, span, true));
     let of_values = draft.found.late_on.iter().map(|(on, span)| (on, span, false));
     for (on, span, is_control) in of_control.chain(of_values) {
-        match on {
+        let (found, itself) = match on {
             // What there is now may decide whether there is anything to do.
-            LateOn::File(on) if *on == index && is_control => {}
-            LateOn::File(on) if *on == index => {
-                diagnostics.push(Diagnostic::error(*span, "this names the file that it is to make"));
+            LateOn::File(on) if *on == index && is_control => continue,
+            LateOn::File(on) | LateOn::Execution(on) => (Ok(*on), "this names the file that it is to make"),
+            LateOn::Capture { name, key } => {
+                let found = capturing.resolve(name.as_deref(), key.as_deref(), *span);
+                (found, "this names what the resource itself is to capture")
             }
-            LateOn::File(on) => {
+            LateOn::NoValue(_) => continue,
+        };
+        match found {
+            Ok(on) if on == index => diagnostics.push(Diagnostic::error(*span, itself)),
+            Ok(on) => {
                 let mut edges = draft.resource.require.iter().chain(&draft.resource.subscribe);
-                if !edges.any(|edge| edge.on == *on) {
-                    draft.resource.require.push(Dependency { on: *on, span: *span });
+                if !edges.any(|edge| edge.on == on) {
+                    draft.resource.require.push(Dependency { on, span: *span });
                 }
             }
-            LateOn::Capture(name) => {
-                let name = name.as_deref().unwrap_or_default();
-                let mistake = if name.is_empty() {
-                    Diagnostic::error(*span, "nothing captures anything")
-                } else {
-                    Diagnostic::error(*span, format!("nothing captures `{}`", wording::shown(name)))
-                };
-                diagnostics.push(mistake.with_hint("`capture` is not supported in this version"));
-            }
+            Err(mistake) => diagnostics.push(mistake),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Evaluating an expression of a manifest.
 
+mod awaiting;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -8,7 +10,7 @@ use std::sync::Arc;
 
 use ccm_data::templates::{self, ScopeError, TemplateError, TemplateScope};
 use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
-use ccm_model::{ResourceIndex, SourceId, Span, closest};
+use ccm_model::{Map, ResourceIndex, SourceId, Span, closest};
 
 use crate::paths::normal;
 use crate::world::{NAMES, World};
@@ -28,6 +30,8 @@ pub(crate) struct ManifestScope {
     pub(crate) directory: PathBuf,
     /// Its resolved values.
     pub(crate) data: Value,
+    /// What it says below `ccm` for all resources of a type, by the position of the type.
+    pub(crate) settings: HashMap<usize, Arc<Map>>,
 }
 
 /// What is known when an expression is evaluated.
@@ -49,11 +53,24 @@ pub(crate) type Managed = HashMap<String, ResourceIndex>;
 
 /// What is known when a resource is reached.
 pub(crate) trait Reached {
-    /// What a resource captured, by its name or alias; an error says why that has no value.
+    /// What was captured, by the names and aliases of the resources that did.
     fn captures(&self) -> Value;
+
+    /// Tells what has become of what a resource of that name or alias captures.
+    fn captured(&self, name: &str) -> Captured;
 
     /// The resource that manages a file and that has not done so, because it is in noop.
     fn not_before(&self, path: &str) -> Option<ResourceIndex>;
+}
+
+/// What has become of what a resource captures.
+pub(crate) enum Captured {
+    /// It is known.
+    Known,
+    /// It will be known once that resource was executed, which noop does not do.
+    NotBefore(ResourceIndex),
+    /// There is nothing, for this reason.
+    Nothing(String),
 }
 
 /// Why an expression has no value.
@@ -61,8 +78,8 @@ pub(crate) trait Reached {
 pub(crate) enum Trouble {
     /// There is a mistake in it.
     Mistake(Mistake),
-    /// It names the result of a resource, and can be evaluated when that was reached.
-    Late(LateOn),
+    /// It names the results of resources, and can be evaluated when those were reached.
+    Late(Vec<LateOn>),
     /// What it needs could not be had, which was reported.
     Reported,
 }
@@ -104,8 +121,17 @@ pub(crate) struct WithLines {
 pub(crate) enum LateOn {
     /// The file that a resource manages.
     File(ResourceIndex),
-    /// What the resource of that name or alias captures.
-    Capture(Option<String>),
+    /// What a resource captures.
+    Capture {
+        /// Its name or alias; none if that is worked out.
+        name: Option<String>,
+        /// What of it; none if that is worked out, or if it is all.
+        key: Option<String>,
+    },
+    /// The execution of a resource, which noop does not do.
+    Execution(ResourceIndex),
+    /// Nothing any more: what it needs has no value, for this reason.
+    NoValue(String),
 }
 
 /// Evaluates the expressions of one manifest at one moment.
@@ -123,9 +149,6 @@ impl Evaluator<'_, '_> {
             Ok(expression) => expression,
             Err(error) => return Err(Trouble::Mistake(self.mistake(error))),
         };
-        if let (Moment::Names | Moment::Early(_), Some(name)) = (self.moment, read.captures.first()) {
-            return Err(Trouble::Late(LateOn::Capture(name.clone())));
-        }
         if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
             return Err(Trouble::Mistake(Mistake {
                 range: 0..text.len(),
@@ -136,6 +159,9 @@ impl Evaluator<'_, '_> {
             }));
         }
         let calling = Calling::new(self);
+        if let Some(trouble) = calling.awaits(&read) {
+            return Err(trouble);
+        }
         if !read.facts.is_empty() {
             calling.facts.replace(calling.facts(&read.facts));
         }
@@ -192,7 +218,9 @@ struct Calling<'a, 'e, 's> {
     /// The facts that the expression names; none if they can't be had.
     facts: RefCell<Option<Value>>,
     /// What keeps it from being evaluated now.
-    late: RefCell<Option<LateOn>>,
+    late: RefCell<Vec<LateOn>>,
+    /// Why what it names was not captured; only a default makes up for that.
+    nothing: RefCell<Option<String>>,
     /// Something that it asked for could not be had, which was reported.
     is_refused: Cell<bool>,
     /// A path that `lookup` found nothing at.
@@ -249,6 +277,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             evaluator,
             facts: RefCell::new(Some(Value::Null)),
             late: RefCell::default(),
+            nothing: RefCell::default(),
             is_refused: Cell::new(false),
             missing: RefCell::default(),
             places: RefCell::default(),
@@ -257,13 +286,18 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
 
     /// What came of it. What it has to wait for counts even if it made do without.
     fn outcome<T, E>(self, result: Result<T, E>, mistake: impl Fn(E) -> Mistake) -> Result<T, Trouble> {
-        if let Some(late) = self.late.into_inner() {
+        let late = self.late.into_inner();
+        if !late.is_empty() {
             return Err(Trouble::Late(late));
         }
         if self.is_refused.get() {
             return Err(Trouble::Reported);
         }
+        let nothing = self.nothing.into_inner();
         result.map_err(|error| {
+            if let Some(reason) = nothing {
+                return Trouble::Late(vec![LateOn::NoValue(reason)]);
+            }
             let mut mistake = mistake(error);
             mistake.places = self.places.into_inner();
             mistake.places.dedup();
@@ -286,7 +320,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
     }
 
     fn late(&self, on: LateOn) -> FunctionError {
-        self.late.borrow_mut().get_or_insert(on);
+        self.late.borrow_mut().push(on);
         FunctionError::new("this is known only during a run")
     }
 
@@ -340,13 +374,10 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         if names("environ") {
             roots.push(("environ", self.environment().unwrap_or_default()));
         }
-        if names("captures") {
-            match moment {
-                Moment::Late(reached) => roots.push(("captures", reached.captures())),
-                Moment::Names | Moment::Early(_) if !all => {
-                    return Err(self.late(LateOn::Capture(prefix.get(1).cloned())));
-                }
-                _ => {}
+        if names("captures") && !all {
+            self.captures(prefix.get(1..).unwrap_or_default())?;
+            if let Moment::Late(reached) = moment {
+                roots.push(("captures", reached.captures()));
             }
         }
         Ok(Value::map(roots))
@@ -397,6 +428,10 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
     ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
         let path = self.settled(written)?;
         let text = self.read(&path)?;
+        self.awaits_template(written, &mut HashSet::new())?;
+        if !self.late.borrow().is_empty() {
+            return Err(FunctionError::new("this is known only during a run"));
+        }
         let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { calling: self, mentions: RefCell::default() };
         rendering.mention(&text, &mut HashSet::new());
@@ -466,7 +501,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
         match name {
             "Facts" => self.calling.facts(&self.mentions.borrow()),
             "Captures" if matches!(evaluator.moment, Moment::Names | Moment::Early(_)) => {
-                let _ = self.calling.late(LateOn::Capture(None));
+                let _ = self.calling.late(LateOn::Capture { name: None, key: None });
                 None
             }
             "Data" if matches!(evaluator.moment, Moment::Data) => None,

@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -65,8 +66,11 @@ pub(crate) struct Read {
     pub(crate) expression: Result<Expression, ccm_expr::Error>,
     /// The facts it names outright.
     pub(crate) facts: Vec<FactPath>,
-    /// The first parts of the paths into `Captures` that it names, if they are known.
-    pub(crate) captures: Vec<Option<String>>,
+    /// The paths into `Captures` that it names, as far as they are known, and where it does so.
+    pub(crate) captures: Vec<(Vec<String>, Range<usize>)>,
+    /// The files and the templates that it names outright.
+    pub(crate) files: Vec<String>,
+    pub(crate) templates: Vec<String>,
     /// It names the values of the manifest.
     pub(crate) data: bool,
 }
@@ -209,23 +213,34 @@ impl<'s> World<'s> {
 
 impl Read {
     fn new(expression: Result<Expression, ccm_expr::Error>) -> Self {
-        let mut read = Self { expression, facts: Vec::new(), captures: Vec::new(), data: false };
+        let mut read = Self {
+            expression,
+            facts: Vec::new(),
+            captures: Vec::new(),
+            files: Vec::new(),
+            templates: Vec::new(),
+            data: false,
+        };
         let Ok(expression) = &read.expression else { return read };
         let mentions = expression.mentions();
         for name in &mentions.names {
             match name.path.first().map(String::as_str) {
                 Some("Facts") => read.facts.push(name.path[1..].to_vec()),
-                Some("Captures") => read.captures.push(name.path.get(1).cloned()),
+                Some("Captures") => read.captures.push((name.path[1..].to_vec(), name.range.clone())),
                 Some("Data") => read.data = true,
                 _ => {}
             }
         }
-        for call in mentions.calls.iter().filter(|call| call.name == "lookup") {
-            let path = call.argument.as_deref().and_then(|path| path.strip_prefix("captures"));
-            if let Some(rest) = path.filter(|rest| rest.is_empty() || rest.starts_with(['.', '|'])) {
-                let name = ccm_expr::path::Path::parse(rest.trim_start_matches(['.', '|']));
-                let name = name.ok().and_then(|path| path.constant_prefix().into_iter().next());
-                read.captures.push(name);
+        for call in &mentions.calls {
+            let Some(argument) = &call.argument else { continue };
+            match &*call.name {
+                "lookup" => {
+                    let path = captured_path(argument).map(|path| (path, call.range.clone()));
+                    read.captures.extend(path);
+                }
+                "file" => read.files.push(argument.clone()),
+                "template" => read.templates.push(argument.clone()),
+                _ => {}
             }
         }
         if !mentions.environment.is_empty() {
@@ -233,4 +248,11 @@ impl Read {
         }
         read
     }
+}
+
+/// The part of a path of `lookup` behind `captures`, as far as it is known; none if it leads elsewhere.
+pub(crate) fn captured_path(path: &str) -> Option<Vec<String>> {
+    let prefix = ccm_expr::path::Path::parse(path).ok()?.constant_prefix();
+    let (first, rest) = prefix.split_first()?;
+    (first == "captures").then(|| rest.to_vec())
 }

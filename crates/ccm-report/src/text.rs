@@ -80,7 +80,7 @@ impl<W: Write> TextReport<W> {
                 Ok(message.is_some())
             }
             // What is running shows itself elsewhere; a line for each would double the report.
-            Event::ResourceStarted(_) => Ok(false),
+            Event::ResourceStarted(_) | Event::ArtifactsLeft(_) => Ok(false),
             Event::OutputReceived(_) if quiet => Ok(false),
             Event::OutputReceived(OutputLine { id, stream, line }) => {
                 let prefix = format!("{} {}", layout::name(id), stream.name());

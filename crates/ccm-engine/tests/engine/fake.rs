@@ -8,8 +8,9 @@ use ccm_engine::{
 };
 use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
 use ccm_model::{
-    Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Key, Map, Node, Outcome, Properties,
-    Resource, ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream, TypeSpec,
+    Artifact, Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Key, Map, Node, Outcome,
+    Properties, Resource, ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream,
+    TypeSpec,
 };
 use serde_json::json;
 
@@ -40,6 +41,8 @@ pub(crate) struct Behaviour {
     declines: bool,
     /// Its execution ends the run from outside.
     stops: bool,
+    /// What its execution yields for others, and leaves for the record.
+    yields: String,
 }
 
 struct FakeKind;
@@ -68,6 +71,10 @@ impl ResourceKind for FakeKind {
             return Err(Failure::new("verify failed"));
         }
         Ok(if *effect { Verified::Changed } else { Verified::Unchanged("was there already".to_owned()) })
+    }
+
+    fn captured(fake: &Behaviour, effect: &bool) -> Option<serde_json::Value> {
+        (!fake.yields.is_empty()).then(|| json!({ "it": fake.yields, "changed": effect }))
     }
 
     fn describe(fake: &Behaviour, state: &bool, decision: &str) -> Described {
@@ -131,6 +138,10 @@ impl Provider<FakeKind> for FakeProvider {
         Box::pin(async move {
             step(fake, "execute")?;
             context.line(Stream::Stdout, "a line");
+            if !fake.yields.is_empty() {
+                context.leave(vec![Artifact { name: "old", content: Vec::new() }]);
+                context.leave(vec![Artifact { name: "it", content: fake.yields.clone().into_bytes() }]);
+            }
             if fake.stops {
                 STOP.with_borrow(|stop| stop.as_ref().map(|stop| stop()));
             }
@@ -191,6 +202,7 @@ impl ResourceType for FakeType {
             idle: is("idle"),
             declines: is("declines"),
             stops: is("stops"),
+            yields: text("yields"),
         };
         bind(behaviour, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
     }

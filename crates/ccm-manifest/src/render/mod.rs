@@ -3,6 +3,8 @@
 mod late;
 mod literal;
 
+use std::sync::Arc;
+
 use ccm_data::nodes;
 use ccm_data::printed;
 use ccm_expr::Value as Computed;
@@ -40,6 +42,7 @@ pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diag
             },
         }
     }
+    let of_types = renderer.settings_of_types().map_err(|mistake| mistakes.push(mistake)).unwrap_or_default();
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
@@ -59,6 +62,7 @@ pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diag
     if catalog.fail_on_error {
         settings.push(("fail_on_error".to_owned(), Written::Plain("true".to_owned())));
     }
+    settings.extend(of_types);
     settings.push(("resources".to_owned(), Written::List(resources)));
     let manifest = Written::Map(vec![("ccm".to_owned(), Written::Map(settings))]);
     Ok(text + &ccm_yaml::write(&manifest))
@@ -81,6 +85,42 @@ impl Renderer<'_> {
             }
             _ => None,
         }
+    }
+
+    /// What the manifests say below `ccm` for all resources of a type, those of all in one.
+    fn settings_of_types(&self) -> Result<Vec<(String, Written)>, Diagnostic> {
+        let mut settings: Vec<(String, Vec<(String, Written)>)> = Vec::new();
+        let mut seen = Vec::new();
+        for index in self.catalog.indices().filter(|index| self.left_out(*index).is_none()) {
+            let resource = self.catalog.resource(index);
+            if seen.iter().any(|seen| Arc::ptr_eq(seen, &resource.settings)) {
+                continue;
+            }
+            seen.push(Arc::clone(&resource.settings));
+            for setting in resource.settings.entries() {
+                let key = &*setting.key.text;
+                if settings.iter().all(|(known, _)| known != key) {
+                    settings.push((key.to_owned(), Vec::new()));
+                }
+                let Some((_, named)) = settings.iter_mut().find(|(known, _)| known == key) else { continue };
+                for entry in setting.value.as_map().into_iter().flat_map(ccm_model::Map::entries) {
+                    let value = self.node(&entry.value, Reader::Nobody, resource, None)?;
+                    let name = literal::escape(&self.redaction.text(&entry.key.text), Reader::Nobody);
+                    match named.iter().find(|(known, _)| *known == name) {
+                        Some((_, known)) if *known != value => {
+                            let message =
+                                format!("`{name}` of `{key}` differs between the manifests that are applied");
+                            let mistake = Diagnostic::error(entry.key.span, escape_control(&message));
+                            return Err(mistake.with_hint("give one of them another name"));
+                        }
+                        Some(_) => {}
+                        None => named.push((name, value)),
+                    }
+                }
+            }
+        }
+        settings.retain(|(_, named)| !named.is_empty());
+        Ok(settings.into_iter().map(|(key, named)| (key, Written::Map(named))).collect())
     }
 
     /// What a dependency comes to: the resource, or those of the manifest that it stands for.

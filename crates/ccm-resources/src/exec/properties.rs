@@ -4,7 +4,11 @@ use ccm_model::Text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::values::{AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, SearchPath, Timeout};
+use super::capture::Captures;
+use super::expect::Expectations;
+use super::values::{
+    AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, Pause, SearchPath, Timeout, Tries,
+};
 
 /// What a manifest can say about an exec; its documentation is the reference that users read.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -44,4 +48,16 @@ pub(crate) struct ExecProperties {
     pub logoutput: Option<LogOutput>,
     /// What the command reads from standard input. Default: nothing, its input is the null device.
     pub stdin: Option<Text>,
+    /// How often the command is tried until it succeeds. Default: `1`.
+    pub tries: Option<Tries>,
+    /// The pause after the first try, such as `5s`. It doubles after each further one, up to a minute, and is
+    /// up to a quarter longer by chance. Default: `1s`.
+    pub try_sleep: Option<Pause>,
+    /// What the command has to do to count as a success: `exit_code`, `stdout`, `stderr`, `stdout_json`.
+    pub expect: Option<Expectations>,
+    /// What other resources may use as `Captures.NAME.KEY`: a map of keys to `stdout.json.a.b`, `stdout.raw`,
+    /// `stderr.raw`, `exit_code` or `duration_ms`.
+    pub capture: Option<Captures>,
+    /// The executor that starts the command, by its name below `ccm` and `executors`. Default: none.
+    pub executor: Option<Text>,
 }

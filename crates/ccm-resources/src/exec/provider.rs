@@ -1,14 +1,19 @@
 //! What both providers do alike: reading, running, and putting an end into words.
 
+use std::time::Duration;
+
 use ccm_engine::{Context, Provider, Reading, Suitability};
-use ccm_host::{Exit, Finished, Host, Local, Process, StartError};
-use ccm_model::{Failure, Missing, display_duration};
+use ccm_host::{Command, Exit, Finished, Host, Local, Process, StartError, random};
+use ccm_model::{Failure, Missing};
 
 use super::command::{Exec, Interpreter};
-use super::decide::{Ended, ExecKind, guards_matter};
+use super::decide::{ExecKind, guards_matter};
 use super::guards;
+use super::judge::{Ended, judge};
 use super::output::tails;
+use super::record;
 use super::state::ExecState;
+use super::tries::{Attempt, pause, told};
 use super::values::LogOutput;
 
 /// How much of each stream the runner hands on line by line.
@@ -61,7 +66,9 @@ async fn status(
 ) -> Result<ExecState, Failure> {
     let mut state = ExecState::default();
     let mut missing = None;
-    for path in &exec.creates {
+    let failed = matches!(reading, Reading::After(Ended { judged: Err(_), .. }));
+    // After a failure nothing depends on them any more.
+    for path in exec.creates.iter().filter(|_| !failed) {
         let exists = context.host.files.exists(path).map_err(|error| {
             Failure::from_error(&error)
                 .because_of(format!("`creates` \"{}\" can't be looked at", path.display()))
@@ -78,10 +85,10 @@ async fn status(
         }
         Reading::Before { .. } => {}
         Reading::After(ended) => {
-            state.exit_code = Some(ended.code);
-            let mut fine = exec.returns.iter().chain(&exec.unchanged_returns);
-            let code_is_fine = fine.any(|code| i32::from(*code) == ended.code);
-            if let Some(path) = missing.filter(|_| code_is_fine) {
+            state.exit_code = ended.code;
+            state.attempts.clone_from(&ended.attempts);
+            state.captured = ended.judged.as_ref().is_ok_and(|success| success.captured.is_some());
+            if let Some(path) = missing.filter(|_| ended.judged.is_ok()) {
                 let path = path.display();
                 context.warn(format!(
                     "`creates` \"{path}\" was not produced, so the next run will run it again"
@@ -92,10 +99,45 @@ async fn status(
     Ok(state)
 }
 
-/// Runs the command to its end.
+/// Runs the command until it succeeds, as often as it may be tried. What will not get better by waiting is not
+/// tried again: a program that is not there, and a run that is to end.
 async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
-    let mut command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec))?;
+    let command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec));
+    let mut command = command.inspect_err(|_| context.leave(record::files(exec, None, true)))?;
     command.stdin.clone_from(&exec.stdin);
+    let mut attempts: Vec<Attempt> = Vec::new();
+    loop {
+        let (code, duration, judged, again) = match run(exec, &command, context).await {
+            Ok(finished) => {
+                let judged = judge(exec, &finished);
+                context.leave(record::files(exec, Some(&finished), judged.is_err()));
+                let again = judged.as_ref().is_err_and(|failure| failure.missing.is_none());
+                (exit_code(&finished), finished.duration, judged, again && finished.exit != Exit::Cancelled)
+            }
+            // Nothing has happened yet.
+            Err(failure) if attempts.is_empty() => {
+                context.leave(record::files(exec, None, true));
+                return Err(failure);
+            }
+            Err(failure) => (None, Duration::ZERO, Err(failure), false),
+        };
+        let error = judged.as_ref().err().and_then(|failure| failure.chain.first().cloned());
+        attempts.push(Attempt { exit_code: code, duration, error });
+        let again = again && attempts.len() < exec.tries;
+        if again
+            && context.host.pause(pause(exec.try_sleep, attempts.len(), random()), context.cancellation).await
+        {
+            continue;
+        }
+        if let Some(told) = told(judged.is_ok(), attempts.len(), exec.tries) {
+            context.note(told);
+        }
+        return Ok(Ended { code, attempts, judged });
+    }
+}
+
+/// Runs the command once to its end.
+async fn run(exec: &Exec, command: &Command, context: &mut Context<'_>) -> Result<Finished, Failure> {
     let (runner, cancellation) = (context.host.runner, context.cancellation);
     let show = exec.logoutput == LogOutput::Always;
     let mut on_line = |stream, line: &str| {
@@ -103,7 +145,7 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failur
             context.line(stream, line);
         }
     };
-    let finished = runner.run(&command, cancellation, &mut on_line).await;
+    let finished = runner.run(command, cancellation, &mut on_line).await;
     let finished = finished.map_err(|error| start_failure(&error, exec))?;
     for process in &finished.left_running {
         context.warn(format!("left running: {}", display_process(process)));
@@ -115,33 +157,14 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failur
             }
         }
     }
-    ended(exec, &finished)
+    Ok(finished)
 }
 
-/// Judges how a command ended, short of its exit code.
-fn ended(exec: &Exec, finished: &Finished) -> Result<Ended, Failure> {
-    let mut failure = match &finished.exit {
-        Exit::Code(code) => {
-            if let Some(mut failure) = not_found_by_shell(exec, finished) {
-                // What the shell ran before that line has happened.
-                failure.changed = true;
-                return Err(failure);
-            }
-            return Ok(Ended { code: *code, output: tails(finished) });
-        }
-        Exit::Signal { name, .. } => Failure::new(format!("command was killed by {name}")),
-        Exit::TimedOut { after } => {
-            Failure::new(format!("command timed out after {}", display_duration(*after)))
-                .with_hint("raise `timeout`, or find out what the command waits for")
-        }
-        Exit::Cancelled => Failure::new("command was stopped, because the run was"),
-    };
-    for process in &finished.unkillable {
-        failure.chain.push(format!("could not be killed, and still runs: {}", display_process(process)));
+fn exit_code(finished: &Finished) -> Option<i32> {
+    match finished.exit {
+        Exit::Code(code) => Some(code),
+        _ => None,
     }
-    failure.changed = true;
-    failure.output = tails(finished);
-    Err(failure)
 }
 
 /// Number and name.

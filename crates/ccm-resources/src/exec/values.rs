@@ -63,12 +63,41 @@ pub(crate) struct Timeout(pub Option<Duration>);
 
 impl<'de> Deserialize<'de> for Timeout {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Pause(duration) = Pause::deserialize(deserializer)?;
+        Ok(Self(Some(duration).filter(|duration| !duration.is_zero())))
+    }
+}
+
+/// A span of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pause(pub Duration);
+
+impl<'de> Deserialize<'de> for Pause {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Text::deserialize(deserializer)?;
         let duration = parse_duration(&text).map_err(|error| {
             let (message, hint) = (error.to_string(), error.hint());
             D::Error::custom(format!("{}\nhint: {}", escape_control(&message), escape_control(&hint)))
         })?;
-        Ok(Self(Some(duration).filter(|duration| !duration.is_zero())))
+        Ok(Self(duration))
+    }
+}
+
+/// How often something is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tries(pub usize);
+
+impl Tries {
+    const MOST: i64 = 1000;
+}
+
+impl<'de> Deserialize<'de> for Tries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let tries = i64::deserialize(deserializer)?;
+        match usize::try_from(tries) {
+            Ok(number) if (1..=Self::MOST).contains(&tries) => Ok(Self(number)),
+            _ => Err(D::Error::custom(format!("tries are 1 to {}, found {tries}", Self::MOST))),
+        }
     }
 }
 
@@ -230,6 +259,15 @@ fn text_without_nul<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String
     if text.contains('\0') { Err(D::Error::custom("the text holds a NUL character")) } else { Ok(text) }
 }
 
+fn duration_schema() -> Schema {
+    json_schema!({
+        "anyOf": [
+            { "type": "string", "pattern": "^\\s*(0|([0-9]*\\.?[0-9]+(ns|us|µs|ms|s|m|h|d|w)\\s*)+)\\s*$" },
+            { "const": 0 },
+        ]
+    })
+}
+
 /// Writes `JsonSchema` for a value that stands where it is used.
 macro_rules! inline_schema {
     ($($type:ident $(<$parameter:ident>)? => |$generator:ident| $schema:expr;)*) => {$(
@@ -253,12 +291,9 @@ inline_schema! {
     AbsolutePath => |_generator| json_schema!({ "type": "string", "pattern": "^/" });
     SearchPath => |_generator| json_schema!({ "type": "string", "pattern": "^/[^:]*(:/[^:]*)*$" });
     ExitCode => |_generator| json_schema!({ "type": "integer", "minimum": 0, "maximum": 255 });
-    Timeout => |_generator| json_schema!({
-        "anyOf": [
-            { "type": "string", "pattern": "^\\s*(0|([0-9]*\\.?[0-9]+(ns|us|µs|ms|s|m|h|d|w)\\s*)+)\\s*$" },
-            { "const": 0 },
-        ]
-    });
+    Timeout => |_generator| duration_schema();
+    Pause => |_generator| duration_schema();
+    Tries => |_generator| json_schema!({ "type": "integer", "minimum": 1, "maximum": Tries::MOST });
     LogOutput => |_generator| json_schema!({ "enum": [true, false, "on_failure"] });
     Environment => |_generator| {
         json_schema!({

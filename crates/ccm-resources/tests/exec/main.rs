@@ -3,9 +3,12 @@
 
 #[path = "../build/mod.rs"]
 mod build;
+mod executors;
+mod expecting;
 mod machine;
 mod mistakes;
 mod running;
+mod trying;
 
 use ccm_model::Resource;
 

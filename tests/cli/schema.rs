@@ -107,20 +107,7 @@ fn the_schema_and_the_loader_refuse_the_same() {
         ("ccm: {resources: [{exec: [{a: {tries: 0}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {require: [b]}}]}]}", false),
         ("data: {}\nccm: {resources: [{exec: {name: a}}]}", true),
-        (
-            "{data: {on: true, at: [/x]}, hierarchy: {order: ['os:{{ Facts.host.info.os }}'], merge: deep}, \
-             overrides: {'os:linux': {on: false}}, ccm: {resources: [{exec: [{a: {creates: '{{ Data.at }}', \
-             refresh_only: '${ Data.on }', returns: ['{{ 1 + 1 }}'], timeout: '{{ 5 }}m', \
-             control: {if: Data.on, unless: 'not Data.on'}}}]}]}}",
-            true,
-        ),
-        ("hierarchy: {merge: deep}\nccm: {resources: [{exec: {name: a}}]}", false),
-        ("hierarchy: {order: [], merge: second}\nccm: {resources: [{exec: {name: a}}]}", false),
-        ("overrides: {a: 1}\nccm: {resources: [{exec: {name: a}}]}", false),
         ("data: []\nccm: {resources: [{exec: {name: a}}]}", false),
-        ("ccm: {resources: [{exec: {name: a, control: {when: x}}}]}", false),
-        ("ccm: {resources_template: sub/a.j2}", false),
-        ("ccm: {resources_template: a.j2, resources: [{exec: {name: a}}]}", false),
     ] {
         assert_eq!(validator.is_valid(&document(text)), valid, "schema: {text}");
         let scratch = Scratch::new();

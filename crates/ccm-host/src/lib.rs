@@ -20,7 +20,7 @@ pub mod signals;
 pub mod state;
 mod surroundings;
 
-pub use clock::{Clock, FakeClock, SystemClock, after};
+pub use clock::{Clock, Deadline, FakeClock, SystemClock, after};
 pub use command::{
     Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner,
     RunnerError, StartError, SystemRunner,

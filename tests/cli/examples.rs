@@ -1,10 +1,11 @@
 //! Every example does what it says, in a directory of the test's own.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use ccm_testkit::{Called, Scratch, repository};
 
-use crate::{apply, ccm};
+use crate::ccm;
 
 /// Each example, its exit code, and the outcomes of its first and of its second run, in order.
 const EXAMPLES: &[(&str, i32, &str, &str)] = &[
@@ -34,24 +35,57 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
     ),
     ("order", 0, "changed changed changed refreshed", "stable stable stable stable"),
     ("timeout", 4, "failed unmet changed", "failed unmet changed"),
+    ("families", 0, "changed changed changed changed refreshed", "stable stable stable stable stable"),
+    ("generated", 0, "changed changed changed changed stable", "stable stable stable stable stable"),
+    ("include", 0, "changed changed changed changed", "stable stable stable stable"),
+    (
+        "conditions",
+        0,
+        "changed changed changed skipped skipped refreshed",
+        "stable stable stable skipped skipped stable",
+    ),
+    ("late", 0, "changed changed changed changed changed", "stable stable stable stable stable"),
+    (
+        "composed",
+        0,
+        "changed changed changed changed pending pending refreshed",
+        "stable stable stable stable pending pending stable",
+    ),
 ];
 
-/// The text of an example, with its directory replaced by the test's.
-fn example(name: &str, scratch: &Scratch) -> String {
-    let path = repository(&format!("examples/{name}.yaml"));
-    let text = std::fs::read_to_string(path).expect("the example");
-    text.replace("/tmp/ccm-examples", &scratch.at("made"))
+/// Copies the examples, with the directory that they write to replaced by the test's.
+fn copy_examples(scratch: &Scratch) {
+    copy(&repository("examples"), "examples", scratch);
+}
+
+fn copy(folder: &Path, name: &str, scratch: &Scratch) {
+    for entry in std::fs::read_dir(folder).expect("a folder of examples") {
+        let entry = entry.expect("an entry");
+        let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &name, scratch);
+        } else {
+            let text = std::fs::read_to_string(entry.path()).expect("an example");
+            scratch.write(&name, text.replace("/tmp/ccm-examples", &scratch.at("made")));
+        }
+    }
+}
+
+/// Applies an example.
+fn apply(name: &str, scratch: &Scratch, options: &[&str]) -> Called {
+    ccm(scratch, &["apply", &format!("examples/{name}.yaml")]).args(options).run()
 }
 
 fn outcomes(called: &Called) -> String {
     let words = ["stable", "changed", "refreshed", "failed", "unmet", "skipped"];
-    let is_of_resource = |line: &&str| {
-        line.starts_with(['I', 'W', 'E']) && (line.contains(" exec#") || line.contains(" file#"))
-    };
+    let types = [" exec#", " file#", " apply#"];
+    let is_of_resource =
+        |line: &&str| line.starts_with(['I', 'W', 'E']) && types.iter().any(|name| line.contains(name));
     let lines = called.stdout.lines().filter(is_of_resource);
     let word = |line: &str| {
         let before = line.split(" ensure=").next().unwrap_or_default();
-        words.into_iter().find(|word| before.ends_with(word)).unwrap_or("?")
+        let pending = before.ends_with("would change").then_some("pending");
+        pending.or_else(|| words.into_iter().find(|word| before.ends_with(word))).unwrap_or("?")
     };
     lines.map(word).collect::<Vec<_>>().join(" ")
 }
@@ -60,14 +94,74 @@ fn outcomes(called: &Called) -> String {
 fn every_example_runs_twice_as_it_says() {
     for (name, code, first, second) in EXAMPLES {
         let scratch = Scratch::new();
-        let text = example(name, &scratch);
-        let noop = apply(&scratch, &text, &["--noop"]);
-        assert_eq!(scratch.names(), ["manifest.yaml"], "{name} changed something in noop: {}", noop.shown());
+        copy_examples(&scratch);
+        let noop = apply(name, &scratch, &["--noop"]);
+        assert_eq!(noop.code, 0, "{name}: {}", noop.shown());
+        assert_eq!(scratch.names(), ["examples"], "{name} changed something in noop: {}", noop.shown());
         for expected in [first, second] {
-            let called = apply(&scratch, &text, &[]);
+            let called = apply(name, &scratch, &[]);
             assert_eq!((called.code, &*outcomes(&called)), (*code, *expected), "{name}: {}", called.shown());
         }
     }
+}
+
+#[test]
+fn one_manifest_serves_two_families() {
+    const FACTS: &str = "host: {info: {platform: debian, platformFamily: debian, platformVersion: '12'}}";
+    let scratch = Scratch::new();
+    copy_examples(&scratch);
+    scratch.write("debian.yaml", FACTS);
+    for (facts, path, content) in [
+        (
+            "debian.yaml",
+            "apache2/apache2.conf",
+            "# for the family debian\nworkers 4\nmodules headers rewrite\n",
+        ),
+        (
+            "examples/families/redhat.yaml",
+            "httpd/httpd.conf",
+            "# for the family rhel\nworkers 8\nmodules headers rewrite socache_shmcb\n",
+        ),
+    ] {
+        let valid = ccm(&scratch, &["validate", "examples/families.yaml", "--facts", facts]).run();
+        assert_eq!((valid.code, &*valid.stderr), (0, ""), "{facts}: {}", valid.shown());
+        let path = format!("made/families/{path}");
+        for expected in ["changed refreshed", "stable stable"] {
+            let called = apply("families", &scratch, &["--facts", facts]);
+            let outcomes = outcomes(&called);
+            assert!(outcomes.ends_with(expected), "{facts}: {}", called.shown());
+            assert_eq!(scratch.read(&path).as_deref(), Some(content), "{facts}");
+        }
+    }
+}
+
+#[test]
+fn data_and_templates_shape_what_is_written() {
+    let scratch = Scratch::new();
+    copy_examples(&scratch);
+    for name in ["generated", "include", "late", "composed"] {
+        let called = apply(name, &scratch, &[]);
+        assert_eq!(called.code, 0, "{name}: {}", called.shown());
+    }
+    for (path, content) in [
+        ("generated/www.example.net.conf", "listen 8001\n"),
+        ("generated/shop.example.net.conf", "listen 8002\nalias store.example.net\nalias buy.example.net\n"),
+        ("include/motd", "WEB\n# kept by ccm for web; changes are overwritten\n"),
+        (
+            "include/upstream.conf",
+            "# kept by ccm for web; changes are overwritten\nupstream web {\n    server 192.0.2.11;  # web1\n    \
+             server 192.0.2.12;  # web2\n}\n",
+        ),
+        ("late/about.txt", "release 4.2 of the application\n"),
+        ("composed/web.conf", "name www.example.net\nlisten 8080\n"),
+    ] {
+        assert_eq!(scratch.read(&format!("made/{path}")).as_deref(), Some(content), "{path}");
+    }
+    assert!(!scratch.has("made/generated/old.example.net.conf"));
+    assert!(!scratch.has("made/composed/backup.conf"), "a child in noop changed something");
+    let again = apply("composed", &scratch, &["--detailed-exitcodes"]);
+    assert_eq!(again.code, 0, "what would be changed is no change: {}", again.shown());
+    assert!(again.stdout.contains("5 stable, 2 would change\n"), "{}", again.shown());
 }
 
 #[test]
@@ -89,9 +183,10 @@ fn every_example_is_on_the_list_and_described() {
 fn every_example_is_valid_and_can_be_drawn() {
     for (name, ..) in EXAMPLES {
         let scratch = Scratch::new();
-        scratch.write("manifest.yaml", example(name, &scratch));
-        for args in [&["validate", "manifest.yaml"][..], &["graph", "manifest.yaml"]] {
-            let called = ccm(&scratch, args).run();
+        copy_examples(&scratch);
+        let path = format!("examples/{name}.yaml");
+        for command in ["validate", "graph"] {
+            let called = ccm(&scratch, &[command, &path]).run();
             assert_eq!((called.code, &*called.stderr), (0, ""), "{name}: {}", called.shown());
         }
     }

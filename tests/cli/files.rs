@@ -205,3 +205,24 @@ fn old_content_is_kept_where_it_is_asked_for() {
     let again = apply_files(&scratch, files, &[]);
     assert!(!again.stdout.contains("kept in"), "{}", again.shown());
 }
+
+#[test]
+fn a_mode_from_an_expression_is_text() {
+    let scratch = Scratch::new();
+    for (mode, valid) in [
+        ("0644", true),
+        ("'{{ \"0644\" }}'", true),
+        ("'{{ Data.text }}'", true),
+        ("'0{{ 644 }}'", true),
+        ("'{{ Data.nothing }}'", true),
+        ("'{{ 644 }}'", false),
+        ("'{{ Data.number }}'", false),
+    ] {
+        let files = format!("[{{'{}': {{mode: {mode}}}}}]", scratch.at("f"));
+        let data = "data: {text: 0644, number: 644, nothing: ~}";
+        scratch.write("manifest.yaml", format!("{data}\nccm: {{resources: [{{file: {files}}}]}}"));
+        let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
+        assert_eq!(called.code == 0, valid, "{mode}: {}", called.shown());
+        assert!(valid || called.stderr.contains("expected a mode as text"), "{mode}: {}", called.shown());
+    }
+}

@@ -7,21 +7,28 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod apply;
+mod documents;
+mod eval;
 mod examples;
+mod facts;
 mod files;
+mod hiera;
 mod history;
 mod interruption;
 mod json;
 mod lock;
+mod made_of;
 mod manifests;
 mod mistakes;
 mod record;
+mod render;
 mod schema;
 mod seed;
 mod state;
 mod terminal;
 mod units;
 mod usage;
+mod validate;
 
 use ccm_testkit::{Called, Ccm, Scratch};
 

@@ -57,7 +57,7 @@ fn every_kind_of_mistake_has_its_words() {
         ("empty_resources", "ccm:\n  resources: []\n"),
         ("resources_at_the_top", "resources:\n  - exec:\n      - a: {}\n"),
         ("unknown_top_level", "ccm:\n  resources: [{exec: {name: a}}]\nccmm: 1\n"),
-        ("later_top_level", "data: {a: 1}\nccm:\n  resources: [{exec: {name: a}}]\n"),
+        ("later_setting", "ccm:\n  executors: {}\n  resources: [{exec: {name: a}}]\n"),
         (
             "later_property",
             "ccm:\n  resources:\n    - exec:\n        - a: {user: root, control: {if: 'true'}}\n",

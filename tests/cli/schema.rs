@@ -45,6 +45,25 @@ fn the_schema_and_the_loader_refuse_the_same() {
     let validator = validator();
     for (text, valid) in [
         ("ccm: {resources: [{exec: {name: a}}]}", true),
+        (
+            "data: {d: 5m, l: [0]}\nccm: {resources: [{exec: [{a: {timeout: '{{ Data.d }}', returns: '${ Data.l }'}}]}]}",
+            true,
+        ),
+        (
+            "ccm: {resources: [{exec: [{'{{ 1 }}': {cwd: '{{ \"/\" }}', environment: ['A={{ 1 }}'], creates: '{{ [\"/x\"] }}'}}]}]}",
+            true,
+        ),
+        (
+            "ccm: {resources: [{file: [{'/{{ 1 }}': {mode: '{{ \"0644\" }}', ensure: '{{ \"present\" }}'}}]}]}",
+            true,
+        ),
+        ("ccm: {resources: [{exec: [{a: {control: {if: '1 == 2'}}}]}]}", true),
+        ("ccm: {resources: [{exec: [{a: {control: {if: '{{ true }}'}}}]}]}", false),
+        ("ccm: {resources: [{exec: [{a: {control: {when: 'true'}}}]}]}", false),
+        ("ccm: {resources: [{apply: [{gone.yaml: {nop: true}}]}]}", false),
+        ("ccm: {resources: [{exec: [{a: {timeout: '{{ 5m'}}]}]}", false),
+        ("hierarchy: {merge: deep}\nccm: {resources: [{exec: {name: a}}]}", false),
+        ("ccm: {resources_template: sub/t.j2}", false),
         ("ccm: {resources: [{exec: [{a: null}, {b: {timeout: 5m, returns: [0, 1]}}]}]}", true),
         ("ccm: {resources: [{exec: [{defaults: {cwd: /}}, {a: {environment: {A: 1}}}]}]}", true),
         (
@@ -74,7 +93,8 @@ fn the_schema_and_the_loader_refuse_the_same() {
         ("ccm: {resources: [{exec: [{a: {ensure: absent}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {user: root}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {require: [b]}}]}]}", false),
-        ("data: {}\nccm: {resources: [{exec: {name: a}}]}", false),
+        ("data: {}\nccm: {resources: [{exec: {name: a}}]}", true),
+        ("data: []\nccm: {resources: [{exec: {name: a}}]}", false),
     ] {
         assert_eq!(validator.is_valid(&document(text)), valid, "schema: {text}");
         let scratch = Scratch::new();

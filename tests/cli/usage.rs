@@ -15,6 +15,9 @@ fn help_is_worth_reading() {
         ("help_graph", &["graph", "--help"]),
         ("help_history", &["history", "--help"]),
         ("help_schema", &["schema", "--help"]),
+        ("help_facts", &["facts", "--help"]),
+        ("help_hiera", &["hiera", "parse", "--help"]),
+        ("help_eval", &["eval", "--help"]),
     ] {
         assert_snapshot!(name, ccm(&scratch, args).default_state().run().shown());
     }
@@ -41,6 +44,8 @@ fn bad_usage_has_its_own_exit_code_and_says_what_is_meant() {
         ("usage_loud_and_quiet", &["apply", "-v", "-q", "manifest.yaml"]),
         ("usage_bad_lock_wait", &["apply", "--lock-wait", "30", "manifest.yaml"]),
         ("usage_events_to_output", &["apply", "--events-file", "-", "manifest.yaml"]),
+        ("usage_bad_prefix", &["hiera", "parse", "data.yaml", "--env", "--env-prefix", "1-x"]),
+        ("usage_matrix_with_facts", &["validate", "m.yaml", "--facts", "a.yaml", "--matrix", "b.yaml"]),
         ("usage_bad_format", &["graph", "--format", "svg", "manifest.yaml"]),
     ] {
         let called = ccm(&scratch, args).default_state().run();

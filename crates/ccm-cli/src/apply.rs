@@ -5,18 +5,21 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ccm_engine::{NoLateValues, Run, Stop};
+use ccm_engine::{Run, Stop};
 use ccm_host::signals::Signals;
 use ccm_host::state::LockHolder;
 use ccm_host::{
     Cancellation, CancellationSource, Clock as _, Host, Level, Outlet, SystemClock, SystemFiles, SystemRunner,
 };
-use ccm_model::{Catalog, ResourceIndex, closest};
+use ccm_manifest::{Loaded, render};
+use ccm_model::{Catalog, ResourceIndex, RunSummary, closest};
 
 use crate::arguments::{Apply, Output};
 use crate::exit::Code;
+use crate::late::CatalogLate;
 use crate::listeners::{self, EventsFile, Listeners};
-use crate::{manifest, messages, state, watch};
+use crate::sources::MachineSources;
+use crate::{diagnostics, manifest, messages, show, state, watch};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: &Apply) -> Code {
@@ -24,17 +27,26 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         debug_to_stderr();
     }
     let types = ccm_resources::types();
-    let catalog = match manifest::read(&arguments.manifest, !arguments.quiet, &types) {
-        Ok(catalog) => catalog,
-        Err(code) => return code,
-    };
-    let only = match selection(arguments, &catalog) {
-        Ok(only) => only,
-        Err(code) => return code,
-    };
     let directory = match manifest::directory(&arguments.manifest) {
         Ok(directory) => directory,
         Err(error) => return cannot_start(&error),
+    };
+    let sources = match MachineSources::of_manifest(&arguments.manifest, &arguments.values) {
+        Ok(sources) => sources,
+        Err(code) => return code,
+    };
+    let read =
+        manifest::read(&arguments.manifest, &arguments.values.data, &sources, !arguments.quiet, &types);
+    let (catalog, loaded) = match read {
+        Ok(read) => read,
+        Err(code) => return code,
+    };
+    if arguments.render {
+        return show_rendered(&catalog, &loaded);
+    }
+    let only = match selection(arguments, &catalog) {
+        Ok(only) => only,
+        Err(code) => return code,
     };
     let runner = match SystemRunner::new() {
         Ok(runner) => runner,
@@ -63,7 +75,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         catalog: &catalog,
         types: &types.iter().map(|found| *found as _).collect::<Vec<_>>(),
         host: Host { runner: &runner, files: &files, clock: &clock },
-        late: &NoLateValues,
+        late: &CatalogLate { late: &loaded.late, catalog: &catalog },
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,
         fail_on_error: arguments.fail_on_error,
@@ -100,16 +112,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         if let Err(error) = watch::begin(signals, arguments.timeout, source, Arc::clone(&cause)) {
             return cannot_start(&error);
         }
-        let summary = {
-            let mut on_event = |event| listeners.borrow_mut().accept(&event);
-            let mut apply = pin!(run.apply(&mut on_event));
-            let mut progress = pin!(listeners::show_progress(&listeners));
-            tokio::select! {
-                biased;
-                summary = &mut apply => summary,
-                never = &mut progress => match never {},
-            }
-        };
+        let summary = to_its_end(&run, &listeners).await;
         let code = Code::of(&summary, arguments.detailed_exitcodes);
         let ended = listeners.into_inner().end_report();
         tokio::select! {
@@ -119,6 +122,30 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         }
         ended.finish(output.result(), &summary, code)
     })
+}
+
+/// Goes through the resources, and shows what takes long.
+async fn to_its_end(run: &Run<'_>, listeners: &RefCell<Listeners<'_>>) -> RunSummary {
+    let mut on_event = |event| listeners.borrow_mut().accept(&event);
+    let mut apply = pin!(run.apply(&mut on_event));
+    let mut progress = pin!(listeners::show_progress(listeners));
+    tokio::select! {
+        biased;
+        summary = &mut apply => summary,
+        never = &mut progress => match never {},
+    }
+}
+
+/// Prints the manifest with all values put in.
+fn show_rendered(catalog: &Catalog, loaded: &Loaded<'_>) -> Code {
+    match render(catalog, loaded) {
+        Ok(text) => show::print(&text),
+        Err(mistakes) => {
+            diagnostics::print(&mistakes, &loaded.texts());
+            messages::error("the manifest can't be rendered; nothing was run", &[], &[]);
+            Code::NothingRun
+        }
+    }
 }
 
 /// Waits until a reader who stands still need not be waited for any more, because the run is to end.

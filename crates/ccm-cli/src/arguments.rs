@@ -32,6 +32,13 @@ pub(crate) enum Command {
     Graph(Graph),
     /// List the runs that were recorded, or show one of them
     History(History),
+    /// Show what is true of this machine, or the part of it at a path
+    Facts(Facts),
+    /// Work out values that depend on facts
+    #[command(subcommand)]
+    Hiera(Hiera),
+    /// Print what an expression comes to, for trying things out
+    Eval(Eval),
     /// Print the JSON schema of manifests, for editors and other tools
     Schema,
 }
@@ -46,6 +53,52 @@ pub(crate) struct ManifestArguments {
     /// Refuse a manifest that is longer than this many bytes; K, M and G are understood
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
     pub max_manifest_size: u64,
+}
+
+/// Facts beside those of this machine.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct FactArguments {
+    /// Take facts from this file, YAML or JSON, over those of this machine; can be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub facts: Vec<PathBuf>,
+
+    /// Set a fact, over all others; dots make maps
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub fact: Vec<String>,
+}
+
+/// Values over those of the manifest.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct DataArguments {
+    /// Take values from this file, which has `data` and may have `hierarchy` and `overrides`; can be given more
+    /// than once
+    #[arg(long, value_name = "FILE")]
+    pub hiera: Vec<PathBuf>,
+
+    /// Set a value, over all others; dots make maps
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub data: Vec<String>,
+}
+
+/// What expressions of a manifest can name.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ValueArguments {
+    #[command(flatten)]
+    pub facts: FactArguments,
+
+    #[command(flatten)]
+    pub data: DataArguments,
+
+    #[command(flatten)]
+    pub environment: EnvironmentArguments,
+}
+
+/// What belongs to the environment.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct EnvironmentArguments {
+    /// Leave the file `.env` beside the manifest out of the environment
+    #[arg(long)]
+    pub no_env: bool,
 }
 
 /// Where ccm keeps what it remembers.
@@ -66,6 +119,9 @@ pub(crate) struct Apply {
     #[command(flatten)]
     pub manifest: ManifestArguments,
 
+    #[command(flatten)]
+    pub values: ValueArguments,
+
     /// Change nothing: read the state, and say what would be changed
     #[arg(long)]
     pub noop: bool,
@@ -73,6 +129,10 @@ pub(crate) struct Apply {
     /// Show how the content of files changes, as a unified diff
     #[arg(long)]
     pub diff: bool,
+
+    /// Print the manifest with all values put in, and run nothing
+    #[arg(long, conflicts_with_all = ["noop", "only", "events_file"])]
+    pub render: bool,
 
     /// Exit with 2 if something changed (in noop: would change), with 6 if something else failed as well
     #[arg(long)]
@@ -114,7 +174,7 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub keep_runs: usize,
 
-    /// Say more: why each resource was left alone, and which state was read (-vv: debug messages too)
+    /// Say more: why each resource was treated as it was (-vv: its state and debug messages too)
     #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
 
@@ -155,12 +215,131 @@ pub(crate) enum HistoryOutput {
 pub(crate) struct Validate {
     #[command(flatten)]
     pub manifest: ManifestArguments,
+
+    #[command(flatten)]
+    pub values: ValueArguments,
+
+    /// Check for several machines, each with the facts of one of these files
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "facts")]
+    pub matrix: Vec<PathBuf>,
+}
+
+const CUSTOM_FACTS: &str = "\
+Custom facts come from these files, where later ones win and maps are merged:
+  /etc/ccm/facts.json, /etc/ccm/facts.yaml, /etc/ccm/facts.d/*.json and *.yaml
+  the same in $XDG_CONFIG_HOME/ccm, else in ~/.config/ccm
+  what --facts names, then what --fact sets
+Links, what is no regular file and files of more than 1 MiB are left out with a warning; as root
+also what belongs to somebody else or may be written by everybody. No file is ever run.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CUSTOM_FACTS)]
+pub(crate) struct Facts {
+    /// The facts to show, such as host.info or `network.interfaces.#.name`; without, all of them
+    #[arg(value_name = "PATH")]
+    pub path: Option<String>,
+
+    /// Print YAML instead of JSON
+    #[arg(long)]
+    pub yaml: bool,
+
+    #[command(flatten)]
+    pub given: FactArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Hiera {
+    /// Work out the values of a file for the facts that are given
+    Parse(HieraParse),
+}
+
+const VARIABLES: &str = "\
+Facts are those given here, and no others without --system-facts or --env-facts.
+
+With --env, the keys that lead to a value make its name, in capitals, with `_` between them and
+for whatever can't stand in a name. Two values of one name are an error. Lists are JSON, null is empty.";
+
+#[derive(Debug, Args)]
+#[command(after_help = VARIABLES)]
+pub(crate) struct HieraParse {
+    /// The values: YAML or JSON with `data`, and maybe `hierarchy` and `overrides`; a manifest is fine, and `-`
+    /// is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Facts, over all others; dots make maps
+    #[arg(value_name = "FACT=VALUE")]
+    pub given: Vec<String>,
+
+    /// Print only what is at this path, such as web.port
+    #[arg(long, value_name = "PATH")]
+    pub query: Option<String>,
+
+    /// Print YAML instead of JSON
+    #[arg(long)]
+    pub yaml: bool,
+
+    /// Print variables for a shell: eval "$(ccm hiera parse data.yaml --env)"
+    #[arg(long, conflicts_with = "yaml")]
+    pub env: bool,
+
+    /// What the names of variables begin with
+    #[arg(long, value_name = "PREFIX", default_value = "HIERA", requires = "env", value_parser = variable_name)]
+    pub env_prefix: String,
+
+    /// Take the facts of this machine as well
+    #[arg(short = 'S', long)]
+    pub system_facts: bool,
+
+    /// Take the variables of the environment as facts as well
+    #[arg(short = 'E', long)]
+    pub env_facts: bool,
+
+    /// Print why instead: which entries of the hierarchy matched, and where each value comes from
+    #[arg(long, conflicts_with_all = ["yaml", "env", "query"])]
+    pub explain: bool,
+
+    /// Take facts from this file, YAML or JSON; can be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub facts: Vec<PathBuf>,
+
+    /// Set a value, over all others; dots make maps
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub data: Vec<String>,
+
+    /// Print values that are marked as sensitive, too
+    #[arg(long)]
+    pub show_sensitive: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Eval {
+    /// The expression, without braces
+    #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
+    pub expression: String,
+
+    /// Take names of its own from this file, JSON or YAML
+    #[arg(long, value_name = "FILE")]
+    pub vars: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub facts: FactArguments,
+
+    #[command(flatten)]
+    pub data: DataArguments,
+
+    /// Print what it names and when it can be evaluated, instead of its value
+    #[arg(long)]
+    pub explain: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Graph {
     #[command(flatten)]
     pub manifest: ManifestArguments,
+
+    #[command(flatten)]
+    pub values: ValueArguments,
 
     /// How to show it
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
@@ -198,6 +377,17 @@ pub(crate) fn events_file(text: &str) -> Result<PathBuf, String> {
         "-" => Err("it must be a file; for standard output write `--output jsonl`".to_owned()),
         "" => Err("it must be a file".to_owned()),
         path => Ok(PathBuf::from(path)),
+    }
+}
+
+/// Reads the beginning of the names of variables.
+fn variable_name(text: &str) -> Result<String, String> {
+    let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if is_name {
+        Ok(text.to_owned())
+    } else {
+        Err("a name has letters, digits and `_`, no digit first".to_owned())
     }
 }
 

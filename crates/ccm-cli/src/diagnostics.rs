@@ -20,6 +20,9 @@ pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
     // anstream strips the colours where they are not wanted, so they are always rendered.
     let renderer = Renderer::styled();
     let mut text = String::new();
+    if diagnostics.is_empty() {
+        return;
+    }
     for diagnostic in diagnostics.iter().take(MOST_SHOWN) {
         text += &render(diagnostic, sources, &renderer);
         text += "\n\n";
@@ -28,6 +31,11 @@ pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
         text += &format!("... and {more} more\n\n");
     }
     to_stderr(&text);
+}
+
+/// What is shown of one of them.
+pub(crate) fn shown(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    render(diagnostic, sources, &Renderer::styled())
 }
 
 fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {

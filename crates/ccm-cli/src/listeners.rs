@@ -235,6 +235,7 @@ fn verbosity(arguments: &Apply) -> Verbosity {
     match (arguments.quiet, arguments.verbose) {
         (true, _) => Verbosity::Quiet,
         (false, 0) => Verbosity::Normal,
-        (false, _) => Verbosity::Verbose,
+        (false, 1) => Verbosity::Verbose,
+        (false, _) => Verbosity::Everything,
     }
 }

@@ -3,20 +3,27 @@
 mod apply;
 mod arguments;
 mod diagnostics;
+mod eval;
 mod exit;
+mod facts;
+mod hiera;
 mod history;
+mod late;
 mod listeners;
 mod manifest;
 mod messages;
+mod printed;
 mod show;
+mod sources;
 mod state;
+mod validate;
 mod watch;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, Hiera};
 use exit::Code;
 
 fn main() -> ExitCode {
@@ -33,9 +40,12 @@ fn main() -> ExitCode {
     };
     let code = match arguments.command {
         Command::Apply(apply) => apply::run(&apply),
-        Command::Validate(validate) => show::validate(&validate),
+        Command::Validate(validate) => validate::run(&validate),
         Command::Graph(graph) => show::graph(&graph),
         Command::History(history) => history::run(&history),
+        Command::Facts(facts) => facts::run(&facts),
+        Command::Hiera(Hiera::Parse(parse)) => hiera::run(&parse),
+        Command::Eval(eval) => eval::run(&eval),
         Command::Schema => show::schema(),
     };
     code.into()

@@ -5,34 +5,89 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::ResourceType;
 use ccm_host::{absolute, read_at_most};
-use ccm_manifest::{Loaded, load};
-use ccm_model::{Catalog, Severity, SourceMap, TypeSpec};
+use ccm_manifest::{DataFile, Loaded, Request, Sources as _, load};
+use ccm_model::{Catalog, Diagnostic, Severity, TypeSpec};
 
-use crate::arguments::ManifestArguments;
+use crate::arguments::{DataArguments, EnvironmentArguments, ManifestArguments};
 use crate::exit::Code;
+use crate::sources::{MachineSources, url_hint};
 use crate::{diagnostics, messages};
 
 /// Reads and checks a manifest. Says what is wrong with it; nothing is run before this is done. Without
 /// `warnings`, mere warnings are kept back.
-pub(crate) fn read(
+pub(crate) fn read<'s>(
     arguments: &ManifestArguments,
+    values: &DataArguments,
+    sources: &'s MachineSources,
     warnings: bool,
     types: &[&'static dyn ResourceType],
-) -> Result<Catalog, Code> {
-    let (name, text) = text(arguments)?;
-    let mut sources = SourceMap::default();
-    let source = sources.add(name.clone(), text);
-    let text = sources.get(source).map(|source| source.text.clone()).unwrap_or_default();
-    let Loaded { catalog, diagnostics } = load(source, &text, &specs(types));
-    if warnings || catalog.is_none() {
-        diagnostics::print(&diagnostics, &sources);
+) -> Result<(Catalog, Loaded<'s>), Code> {
+    let request = request(arguments, values, sources)?;
+    let name = request.name.clone();
+    let mut loaded = load(request, &specs(types), sources);
+    if warnings || loaded.catalog.is_none() {
+        diagnostics::print(&loaded.diagnostics, &loaded.texts());
     }
-    catalog.ok_or_else(|| {
-        let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
-        let mistakes = if errors == 1 { "1 mistake".to_owned() } else { format!("{errors} mistakes") };
-        messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
-        Code::NothingRun
+    if let Some(catalog) = loaded.catalog.take() {
+        return Ok((catalog, loaded));
+    }
+    let mistakes = mistakes(&loaded.diagnostics);
+    messages::error(&format!("{mistakes} in {name}; nothing was run"), &[], &[]);
+    Err(Code::NothingRun)
+}
+
+/// Counts mistakes, in words.
+pub(crate) fn mistakes(diagnostics: &[Diagnostic]) -> String {
+    match diagnostics.iter().filter(|found| found.severity == Severity::Error).count() {
+        1 => "1 mistake".to_owned(),
+        errors => format!("{errors} mistakes"),
+    }
+}
+
+/// Reads what a manifest is loaded from.
+pub(crate) fn request(
+    arguments: &ManifestArguments,
+    values: &DataArguments,
+    sources: &MachineSources,
+) -> Result<Request, Code> {
+    let (name, text) = text(&arguments.path, arguments.max_manifest_size, "manifest")?;
+    let directory = directory(arguments).map_err(|error| crate::apply::cannot_start(&error))?;
+    Ok(Request {
+        name,
+        text: text.into(),
+        directory,
+        hiera: hiera(values, sources)?,
+        assignments: values.data.clone(),
     })
+}
+
+/// The file of variables beside the manifest, if it is to be read.
+pub(crate) fn dotenv(
+    manifest: &ManifestArguments,
+    environment: &EnvironmentArguments,
+) -> io::Result<Option<PathBuf>> {
+    if environment.no_env {
+        Ok(None)
+    } else {
+        directory(manifest).map(|directory| Some(directory.join(".env")))
+    }
+}
+
+/// Reads the files of values that the command line names.
+pub(crate) fn hiera(values: &DataArguments, sources: &MachineSources) -> Result<Vec<DataFile>, Code> {
+    let read = |path: &PathBuf| match sources.read(path) {
+        _ if url_hint(path).is_some() => {
+            let message = format!("--hiera {}: a URL is not supported in this version", path.display());
+            messages::error(&message, &[], &url_hint(path).into_iter().collect::<Vec<_>>());
+            Err(Code::NothingRun)
+        }
+        Ok(text) => Ok(DataFile { name: path.display().to_string(), text: text.into() }),
+        Err(error) => {
+            messages::error(&format!("--hiera {} can't be read", path.display()), &[error.to_string()], &[]);
+            Err(Code::NothingRun)
+        }
+    };
+    values.hiera.iter().map(read).collect()
 }
 
 /// What records call the manifest: its absolute path, its links as they are.
@@ -58,21 +113,17 @@ pub(crate) fn specs(types: &[&'static dyn ResourceType]) -> Vec<&'static dyn Typ
     types.iter().map(|found| *found as &dyn TypeSpec).collect()
 }
 
-/// The text of the manifest and what messages call it.
-fn text(arguments: &ManifestArguments) -> Result<(String, String), Code> {
-    let path = &arguments.path;
+/// The text of a manifest, or of anything like it, and what messages call it.
+pub(crate) fn text(path: &Path, limit: u64, what: &str) -> Result<(String, String), Code> {
     let from_input = path == Path::new("-");
     let name = if from_input { "standard input".to_owned() } else { path.display().to_string() };
-    let limit = arguments.max_manifest_size;
     let bytes = read_at_most((!from_input).then_some(path), limit).map_err(|error| {
         let hint = match error.kind() {
             ErrorKind::FileTooLarge => {
-                let message = format!("manifest {name} is longer than {limit} bytes");
-                messages::error(
-                    &message,
-                    &[],
-                    &["raise --max-manifest-size if it is meant to be that long".to_owned()],
-                );
+                let message = format!("{what} {name} is longer than {limit} bytes");
+                let hint = "raise --max-manifest-size if it is meant to be that long".to_owned();
+                let hints: Vec<String> = (what == "manifest").then_some(hint).into_iter().collect();
+                messages::error(&message, &[], &hints);
                 return Code::NothingRun;
             }
             ErrorKind::NotFound if path.is_relative() => {
@@ -83,7 +134,7 @@ fn text(arguments: &ManifestArguments) -> Result<(String, String), Code> {
             _ => None,
         };
         let hints: Vec<String> = hint.into_iter().collect();
-        messages::error(&format!("manifest {name} can't be read"), &[error.to_string()], &hints);
+        messages::error(&format!("{what} {name} can't be read"), &[error.to_string()], &hints);
         Code::NothingRun
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -92,7 +143,7 @@ fn text(arguments: &ManifestArguments) -> Result<(String, String), Code> {
         let line = before.matches('\n').count() + 1;
         let cause = format!("line {line}: byte {at} is not part of a UTF-8 character");
         let hints = ["save the file as UTF-8".to_owned()];
-        messages::error(&format!("manifest {name} is not UTF-8 text"), &[cause], &hints);
+        messages::error(&format!("{what} {name} is not UTF-8 text"), &[cause], &hints);
         Code::NothingRun
     })?;
     Ok((name, text))

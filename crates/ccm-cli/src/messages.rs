@@ -24,6 +24,15 @@ pub(crate) fn from_error(error: &dyn std::error::Error, consequence: &str, hints
     self::error(&message, &causes.map(ToString::to_string).collect::<Vec<_>>(), hints);
 }
 
+/// Says what deserves attention, with everything that caused it.
+pub(crate) fn warning_of(error: &dyn std::error::Error) {
+    let mut text = format!("warning: {}\n", escape_control(&error.to_string()));
+    for cause in std::iter::successors(error.source(), |cause| cause.source()) {
+        text += &format!("  caused by: {}\n", escape_control(&cause.to_string()));
+    }
+    to_stderr(&text);
+}
+
 /// Says what is no error but may explain what happens.
 pub(crate) fn note(message: &str) {
     to_stderr(&format!("note: {}\n", escape_control(message)));

@@ -1,24 +1,13 @@
-//! The commands that only show something: validate, graph, schema.
+//! The commands that only show something: graph, schema.
 
 use std::io::Write as _;
 
 use ccm_graph::{Format, render};
 
-use crate::arguments::{Graph, GraphFormat, Validate};
+use crate::arguments::{Graph, GraphFormat};
 use crate::exit::Code;
+use crate::sources::MachineSources;
 use crate::{manifest, messages};
-
-/// `ccm validate`.
-pub(crate) fn validate(arguments: &Validate) -> Code {
-    match manifest::read(&arguments.manifest, true, &ccm_resources::types()) {
-        Err(code) => code,
-        Ok(catalog) => {
-            let count = catalog.resources.len();
-            let resources = if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") };
-            print(&format!("{} is valid: {resources}\n", arguments.manifest.path.display()))
-        }
-    }
-}
 
 /// `ccm graph`.
 pub(crate) fn graph(arguments: &Graph) -> Code {
@@ -27,9 +16,14 @@ pub(crate) fn graph(arguments: &Graph) -> Code {
         GraphFormat::Dot => Format::Dot,
         GraphFormat::Mermaid => Format::Mermaid,
     };
-    match manifest::read(&arguments.manifest, true, &ccm_resources::types()) {
+    let sources = match MachineSources::of_manifest(&arguments.manifest, &arguments.values) {
+        Ok(sources) => sources,
+        Err(code) => return code,
+    };
+    match manifest::read(&arguments.manifest, &arguments.values.data, &sources, true, &ccm_resources::types())
+    {
         Err(code) => code,
-        Ok(catalog) => print(&render(&catalog, format)),
+        Ok((catalog, _)) => print(&render(&catalog, format)),
     }
 }
 

@@ -1,21 +1,22 @@
 //! One resource from its late values to its outcome: the only place that knows noop and verification.
 
-use std::borrow::Cow;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 
-use ccm_model::{Failure, Missing, Outcome, Resource, ResourceId};
+use ccm_model::{Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause};
 
 use crate::contract::{Context, Decision, Described, ResourceType, Verified};
-use crate::late::{LateValues, Resolved};
+use crate::late::{LateValues, Progress, Resolved};
 use crate::managed::Managed;
 
 /// What the harness needs to know about a resource's turn.
 pub(crate) struct Turn<'a> {
+    pub index: ResourceIndex,
     pub resource: &'a Resource,
     pub resource_type: &'a dyn ResourceType,
     pub late: &'a dyn LateValues,
+    pub progress: &'a dyn Progress,
     pub noop: bool,
     pub triggered: bool,
     pub describe_unchanged: bool,
@@ -107,15 +108,23 @@ async fn manage(
     handled: &mut Handled,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    let resource: Cow<'_, Resource> = match turn.late.resolve(turn.resource)? {
-        Resolved::Known(resource) => resource,
+    let completed;
+    let resource = match turn.late.resolve(turn.index, turn.resource, turn.progress)? {
+        Resolved::AsWritten => turn.resource,
+        Resolved::Completed(resource) => {
+            completed = resource;
+            &*completed
+        }
+        Resolved::NotManaged { reason } => {
+            return Ok(Outcome::Skipped { cause: SkipCause::NotManaged { reason } });
+        }
         Resolved::NotBefore(before) => return Ok(not_known(turn, handled, &before)),
         Resolved::NoValue { reason } => {
             handled.reason = Some(reason);
             return Ok(Outcome::Unchanged);
         }
     };
-    let mut managed = turn.resource_type.bind(&resource, context.host)?;
+    let mut managed = turn.resource_type.bind(resource, context.host)?;
     handled.provider = Some(managed.provider());
     let result = drive(turn, &mut *managed, handled, context).await;
     if turn.describe_unchanged || !matches!(result, Ok(Outcome::Unchanged)) {

@@ -1,23 +1,39 @@
 //! Values that are known only when their resource is reached.
 
-use std::borrow::Cow;
+use ccm_model::{Failure, Resource, ResourceId, ResourceIndex};
 
-use ccm_model::{Failure, Resource, ResourceId};
-
-/// Completes a resource whose properties name the results of others.
+/// Completes a resource whose properties, or whose `control`, name the results of others.
 ///
 /// The engine asks when the resource is reached, all that it depends on being done. It knows nothing of the
 /// language in which such values are written.
 pub trait LateValues {
     /// Puts the values in.
-    fn resolve<'a>(&self, resource: &'a Resource) -> Result<Resolved<'a>, Failure>;
+    fn resolve(
+        &self,
+        index: ResourceIndex,
+        resource: &Resource,
+        progress: &dyn Progress,
+    ) -> Result<Resolved, Failure>;
+}
+
+/// What has become of the resources that came before.
+pub trait Progress {
+    /// Tells whether a resource would have been changed and was not, because it is in noop.
+    fn would_change(&self, index: ResourceIndex) -> bool;
 }
 
 /// A resource whose late values were asked for.
 #[derive(Debug)]
-pub enum Resolved<'a> {
-    /// All of them are known, or there are none.
-    Known(Cow<'a, Resource>),
+pub enum Resolved {
+    /// It has none.
+    AsWritten,
+    /// All of them are known; this is the resource with them.
+    Completed(Box<Resource>),
+    /// Its `control` turned out to be off.
+    NotManaged {
+        /// Why, in words.
+        reason: String,
+    },
     /// One of them will be known only after this resource was executed, which noop does not do.
     NotBefore(ResourceId),
     /// One of them has no value and no default, because what would give it had nothing to do.
@@ -32,7 +48,7 @@ pub enum Resolved<'a> {
 pub struct NoLateValues;
 
 impl LateValues for NoLateValues {
-    fn resolve<'a>(&self, resource: &'a Resource) -> Result<Resolved<'a>, Failure> {
-        Ok(Resolved::Known(Cow::Borrowed(resource)))
+    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+        Ok(Resolved::AsWritten)
     }
 }

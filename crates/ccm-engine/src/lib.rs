@@ -12,6 +12,6 @@ mod walk;
 pub use contract::{
     Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Suitability, Verified,
 };
-pub use late::{LateValues, NoLateValues, Resolved};
+pub use late::{LateValues, NoLateValues, Progress, Resolved};
 pub use managed::{Managed, bind};
 pub use walk::{Run, Stop};

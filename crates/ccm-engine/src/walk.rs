@@ -9,13 +9,14 @@ use std::time::Duration;
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
-    Catalog, Counts, Event, ManagedPath, Missing, Outcome, OutputLine, Resource, ResourceIndex,
-    ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction, WantedAt,
+    Catalog, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome, OutputLine,
+    Resource, ResourceIndex, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction,
+    WantedAt,
 };
 
 use crate::contract::{Context, ResourceType};
 use crate::harness::{Handled, Turn, WouldChange, handle};
-use crate::late::LateValues;
+use crate::late::{LateValues, Progress, Resolved};
 
 /// How a run can be ended from outside.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ pub struct Run<'a> {
     pub fail_on_error: bool,
     /// Show changes of content as diffs.
     pub diff: bool,
-    /// What relative paths of the manifest start from: the directory it is in.
+    /// What relative paths of the manifest start from: the directory it is in. A child has its own.
     pub directory: &'a Path,
     /// Where to keep what has to outlive the run, in noop where that would be; none if there is no such place.
     pub state_directory: Option<&'a Path>,
@@ -93,8 +94,19 @@ impl Run<'_> {
 struct Done {
     /// It changed, or in noop would have.
     changed: bool,
+    /// It was in noop, with the whole run or with the child it is a resource of.
+    noop: bool,
     /// The resources whose failure keeps what depends on this one from its turn.
     culprits: Option<Rc<[ResourceIndex]>>,
+}
+
+/// What the walk remembers of a child.
+#[derive(Clone, Default)]
+struct Progressed {
+    /// A resource of it changed; if it is in noop, would have.
+    changed: bool,
+    /// The first resource of it that failed, if that ends it.
+    culprit: Option<ResourceIndex>,
 }
 
 struct Walk<'a> {
@@ -102,6 +114,7 @@ struct Walk<'a> {
     graph: &'a Graph,
     selected: Option<Vec<bool>>,
     done: Vec<Done>,
+    children: Vec<Progressed>,
     /// In noop, what would have changed, in the order of the walk.
     would_change: Vec<ResourceIndex>,
     /// In noop, the directories that would have been made or are, by then.
@@ -121,6 +134,7 @@ impl<'a> Walk<'a> {
             graph,
             selected,
             done,
+            children: vec![Progressed::default(); run.catalog.children.len()],
             would_change: Vec::new(),
             would_be_directories: HashSet::new(),
             counts: Counts::default(),
@@ -200,11 +214,31 @@ impl<'a> Walk<'a> {
             return Some(SkipCause::Unmet { culprits: named });
         }
         self.notice_stop();
+        let id = |culprit: ResourceIndex| self.run.catalog.resource(culprit).id.clone();
         if let (None, Some(culprit)) = (&self.stopped, self.culprit) {
-            let culprit = self.run.catalog.resource(culprit).id.clone();
-            self.stopped = Some(StopCause::Failed { culprit });
+            self.stopped = Some(StopCause::Failed { culprit: id(culprit) });
         }
-        self.stopped.clone().map(|by| SkipCause::Stopped { by })
+        if let Some(by) = self.stopped.clone() {
+            return Some(SkipCause::Stopped { by });
+        }
+        let resource = self.run.catalog.resource(index);
+        let mut around = self.run.catalog.children_around(resource);
+        if let Some(culprit) = around.find_map(|child| self.children[child.get()].culprit) {
+            // The rest of the run goes on, but not with what needs this one.
+            self.done[index.get()].culprits = Some(Rc::from([culprit]));
+            return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
+        }
+        match &resource.control {
+            Control::NotManaged { reason } => Some(SkipCause::NotManaged { reason: reason.clone() }),
+            Control::Managed | Control::Late => None,
+        }
+    }
+
+    /// Whether a resource is in noop: with the whole run, or with the child it is a resource of. What stands
+    /// for a child is as that is.
+    fn is_noop(&self, resource: &Resource) -> bool {
+        let child = resource.stands_for.or(resource.child);
+        child.map_or(self.run.noop, |child| self.is_noop_child(child))
     }
 
     /// The failures that keep a resource from its turn. One dependency's list is shared, not copied, so that
@@ -232,23 +266,33 @@ impl<'a> Walk<'a> {
     ) -> (Outcome, Handled, Vec<ResourceIndex>) {
         let run = self.run;
         let resource = run.catalog.resource(index);
-        let triggers: Vec<ResourceIndex> =
-            self.graph.subscriptions(index).filter(|on| self.done[on.get()].changed).collect();
+        let noop = self.is_noop(resource);
+        // What would only have changed sets nothing really in motion.
+        let triggers = |on: &ResourceIndex| {
+            let done = &self.done[on.get()];
+            done.changed && (noop || !done.noop)
+        };
+        let triggers: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
+        if let Some(child) = resource.stands_for {
+            let (outcome, handled) = match self.late_control(index) {
+                Some(outcome) => (outcome, Handled::default()),
+                None => self.child_ended(child),
+            };
+            return (outcome, handled, Vec::new());
+        }
         let Some(resource_type) = run.resource_type(resource) else {
             let message = format!("internal error: no type `{}`", resource.id.type_name);
-            return (
-                Outcome::Failed(Box::new(ccm_model::Failure::new(message))),
-                Handled::default(),
-                triggers,
-            );
+            return (Outcome::Failed(Box::new(Failure::new(message))), Handled::default(), triggers);
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
         let before = |missing: &Missing| self.would_change_before(index, missing);
         let turn = Turn {
+            index,
             resource,
             resource_type,
             late: run.late,
-            noop: run.noop,
+            progress: self,
+            noop,
             triggered: !triggers.is_empty(),
             describe_unchanged: run.describe_unchanged,
             would_change_before: &before,
@@ -260,7 +304,7 @@ impl<'a> Walk<'a> {
         let mut context = Context {
             host: run.host,
             cancellation: run.stop.cancellation,
-            directory: run.directory,
+            directory: resource.child.map_or(run.directory, |child| &run.catalog.child(child).directory),
             state_directory: run.state_directory,
             diff: run.diff,
             would_be_directories: &self.would_be_directories,
@@ -293,20 +337,75 @@ impl<'a> Walk<'a> {
         Some(WouldChange { resource, is_required: nearest.is_some() })
     }
 
+    /// What becomes of a resource that stands for a child if its `control` is known only now, and does not
+    /// let it be managed.
+    fn late_control(&self, index: ResourceIndex) -> Option<Outcome> {
+        let resource = self.run.catalog.resource(index);
+        if resource.control != Control::Late {
+            return None;
+        }
+        match self.run.late.resolve(index, resource, self) {
+            Ok(Resolved::NotManaged { reason }) => {
+                Some(Outcome::Skipped { cause: SkipCause::NotManaged { reason } })
+            }
+            Ok(_) => None,
+            Err(failure) => Some(Outcome::Failed(Box::new(failure))),
+        }
+    }
+
+    /// What a child came to, all its resources having had their turn.
+    fn child_ended(&self, child: ChildIndex) -> (Outcome, Handled) {
+        let outcome = match (self.children[child.get()].changed, self.is_noop_child(child)) {
+            (false, _) => Outcome::Unchanged,
+            (true, false) => Outcome::Changed,
+            (true, true) => Outcome::WouldChange { message: "Would have applied the manifest".to_owned() },
+        };
+        let reason =
+            if outcome.is_change() { "some of its resources changed" } else { "nothing in it changed" };
+        (outcome, Handled { reason: Some(reason.to_owned()), ..Handled::default() })
+    }
+
+    fn is_noop_child(&self, child: ChildIndex) -> bool {
+        self.run.noop || self.run.catalog.child(child).noop
+    }
+
     fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
-        self.counts.add(outcome);
-        self.done[index.get()].changed = outcome.is_change();
-        if outcome.is_change() && self.run.noop {
+        self.counts.add(outcome, self.run.noop);
+        let resource = self.run.catalog.resource(index);
+        let noop = self.is_noop(resource);
+        let changed = outcome.is_change();
+        let done = &mut self.done[index.get()];
+        (done.changed, done.noop) = (changed, noop);
+        if changed && noop {
             self.would_change.push(index);
             if let Some(ManagedPath { path, wanted: WantedAt::Directory }) = self.managed_path(index) {
                 self.would_be_directories.insert(Path::new(path));
             }
         }
-        if let Outcome::Failed(_) = outcome {
+        let failed = matches!(outcome, Outcome::Failed(_));
+        if failed {
             self.done[index.get()].culprits = Some(Rc::from([index]));
             if self.run.fail_on_error || self.run.catalog.fail_on_error {
                 self.culprit.get_or_insert(index);
             }
         }
+        if !changed && !failed {
+            return;
+        }
+        for child in self.run.catalog.children_around(resource) {
+            let counts = changed && (!noop || self.is_noop_child(child));
+            let progressed = &mut self.children[child.get()];
+            progressed.changed |= counts;
+            if failed && self.run.catalog.child(child).fail_on_error {
+                progressed.culprit.get_or_insert(index);
+            }
+        }
+    }
+}
+
+impl Progress for Walk<'_> {
+    fn would_change(&self, index: ResourceIndex) -> bool {
+        let done = &self.done[index.get()];
+        done.changed && done.noop
     }
 }

@@ -139,7 +139,7 @@ fn text(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result 
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Dependency, Properties, Resource, ResourceId, Span};
+    use ccm_model::{Dependency, Resource, ResourceId, Span};
 
     use super::*;
 
@@ -150,13 +150,9 @@ mod tests {
         };
         let resource = |(id, require, subscribe): &(&str, &[u32], &[u32])| Resource {
             id: ResourceId::parse(id).expect("a reference"),
-            span: Span::default(),
-            alias: None,
-            ensure: None,
-            provider: None,
             require: dependencies(require),
             subscribe: dependencies(subscribe),
-            properties: Properties::default(),
+            ..Resource::default()
         };
         Catalog { resources: resources.iter().map(resource).collect(), ..Catalog::default() }
     }

@@ -1,4 +1,4 @@
-//! The only door to the machine: running commands, files, the clock, users, signals.
+//! The only door to the machine: running commands, files, the clock, users, signals, what the kernel tells.
 //!
 //! Everything that can be asked of the machine is a trait here with one real implementation and a fake
 //! beside it, so that what is built on it can be tested without a machine. This is the one crate that may
@@ -12,7 +12,9 @@
 
 mod clock;
 mod command;
+mod configuration;
 mod files;
+mod machine;
 mod outlet;
 mod process;
 mod raw;
@@ -25,13 +27,15 @@ pub use command::{
     Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner,
     RunnerError, StartError, SystemRunner,
 };
+pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use files::{
     Attributes, FakeFile, FakeFiles, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile,
     PathState, ReadContent, Step, SystemFiles, read_at_most, sha256,
 };
+pub use machine::{FakeMachine, Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use outlet::Outlet;
 pub use process::{PrepareError, prepare_process};
-pub use surroundings::{Terminal, absolute, random, variable};
+pub use surroundings::{Terminal, absolute, environment, random, variable};
 
 use std::future::Future;
 use std::pin::Pin;

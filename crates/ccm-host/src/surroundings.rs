@@ -13,6 +13,15 @@ pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// All variables of the environment, in the order of their names; those that are no text are left out.
+pub fn environment() -> Vec<(String, String)> {
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let mut variables: Vec<(String, String)> = std::env::vars_os().filter_map(text).collect();
+    variables.sort();
+    variables
+}
+
 /// A path as it is seen from the root, its links left as they are.
 pub fn absolute(path: &Path) -> io::Result<PathBuf> {
     std::path::absolute(path)

@@ -24,6 +24,20 @@ pub struct CommonProperties {
     /// Resources that must have succeeded before this one, and whose change triggers its refresh, each as
     /// `type#name` or `type#alias`.
     pub subscribe: Option<Vec<Text>>,
+    /// Whether the resource is managed. One that is not is skipped, and counts as satisfied for what requires it.
+    pub control: Option<ControlProperties>,
+}
+
+/// Conditions on which a resource is managed, each an expression without braces.
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(deny_unknown_fields, inline)]
+pub struct ControlProperties {
+    /// It is managed only where this is true.
+    #[schemars(rename = "if", extend("pattern" = "^\\s*(?!\\s|\\{\\{|\\$\\{)"))]
+    pub only_if: Option<Text>,
+    /// It is not managed where this is true.
+    #[schemars(extend("pattern" = "^\\s*(?!\\s|\\{\\{|\\$\\{)"))]
+    pub unless: Option<Text>,
 }
 
 /// The common properties of one resource or of the defaults of a list, as they were written.
@@ -34,6 +48,7 @@ pub(crate) struct CommonNodes {
     pub(crate) provider: Option<Node>,
     pub(crate) require: Option<Node>,
     pub(crate) subscribe: Option<Node>,
+    pub(crate) control: Option<Node>,
 }
 
 impl CommonNodes {
@@ -45,6 +60,7 @@ impl CommonNodes {
             "provider" => Some(&mut self.provider),
             "require" => Some(&mut self.require),
             "subscribe" => Some(&mut self.subscribe),
+            "control" => Some(&mut self.control),
             _ => None,
         }
     }
@@ -61,6 +77,7 @@ impl CommonNodes {
             provider: pick(self.provider, &defaults.provider),
             require: pick(self.require, &defaults.require),
             subscribe: pick(self.subscribe, &defaults.subscribe),
+            control: pick(self.control, &defaults.control),
         }
     }
 

@@ -4,8 +4,10 @@ use ccm_model::{Diagnostic, Entry, Map, Node, SourceId, Span, Text, Value, close
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::expand::{Expander, Reader};
+use crate::data::DataNodes;
+use crate::expand::{Expander, Reading as TextReading};
 use crate::later::{self, not_supported};
+use crate::scope::Evaluator;
 use crate::types::Types;
 use crate::wording::{expected, is_blank, listed, shown, start_of};
 
@@ -25,25 +27,33 @@ pub(crate) struct Settings {
 }
 
 /// Its keys, and that of the resources.
-const SETTINGS: [&str; 5] = ["name", "pre_message", "post_message", "fail_on_error", "resources"];
+const SETTINGS: [&str; 6] =
+    ["name", "pre_message", "post_message", "fail_on_error", "resources", "resources_template"];
+
+/// The keys beside `ccm`.
+const TOP_LEVEL: [&str; 4] = ["ccm", "data", "hierarchy", "overrides"];
 
 /// A manifest taken apart.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
-    pub(crate) settings: Settings,
+    /// What its values come from.
+    pub(crate) data: DataNodes,
+    /// What it says beside its resources, not expanded yet.
+    pub(crate) settings: Map,
     /// The items of `resources`.
     pub(crate) items: Vec<Node>,
+    /// The template that generates the items instead.
+    pub(crate) template: Option<Entry>,
 }
 
 /// Takes a manifest apart.
 pub(crate) fn read(
     source: SourceId,
-    source_text: &str,
     root: Option<Node>,
     types: &Types<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Document {
-    let mut reading = Reading { source_text, types, diagnostics };
+    let mut reading = Reading { types, diagnostics };
     match root {
         Some(root) if !root.is_null() => reading.root(root),
         _ => {
@@ -56,7 +66,6 @@ pub(crate) fn read(
 }
 
 struct Reading<'a, 't> {
-    source_text: &'a str,
     types: &'a Types<'t>,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -75,12 +84,13 @@ impl Reading<'_, '_> {
         let mut ccm = None;
         let mut misplaced = None;
         let mut says_why = false;
+        let mut data = DataNodes::default();
         for entry in root.into_entries() {
             match &*entry.key.text {
                 "ccm" => ccm = Some(entry),
-                key if later::TOP_LEVEL.contains(&key) => {
-                    self.diagnostics.push(not_supported(key, entry.key.span));
-                }
+                "data" => data.data = Some(entry),
+                "hierarchy" => data.hierarchy = Some(entry),
+                "overrides" => data.overrides = Some(entry),
                 _ => {
                     self.misplaced_or_unknown(&entry);
                     says_why = true;
@@ -95,9 +105,9 @@ impl Reading<'_, '_> {
                 let mistake = Diagnostic::error(start_of(root_span), "the manifest has no `ccm`");
                 self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
             }
-            return Document { items: self.items(misplaced), ..Document::default() };
+            return Document { data, items: self.items(misplaced), ..Document::default() };
         };
-        self.ccm(ccm, misplaced)
+        Document { data, ..self.ccm(ccm, misplaced) }
     }
 
     fn misplaced_or_unknown(&mut self, entry: &Entry) {
@@ -110,10 +120,10 @@ impl Reading<'_, '_> {
             unknown.with_hint(format!("`{key}` stands below `ccm`"))
         } else if self.types.is_type(key) {
             unknown.with_hint("resources stand below `ccm:` and `resources:`")
-        } else if let Some(meant) = closest(key, ["ccm"]) {
+        } else if let Some(meant) = closest(key, TOP_LEVEL) {
             unknown.with_suggestion(Some(meant))
         } else {
-            unknown.with_hint("known here: `ccm`")
+            unknown.with_hint(format!("known here: {}", listed(&TOP_LEVEL, "and")))
         });
     }
 
@@ -133,10 +143,13 @@ impl Reading<'_, '_> {
         };
         let mut settings = Vec::new();
         let mut resources = None;
+        let mut template = None;
         let mut says_why = misplaced.is_some();
         for entry in map.into_entries() {
             match &*entry.key.text {
                 "resources" => resources = Some(entry),
+                "resources_template" if entry.value.is_null() => {}
+                "resources_template" => template = Some(entry),
                 key if SETTINGS.contains(&key) => settings.push(entry),
                 key if later::SETTINGS.contains(&key) => {
                     self.diagnostics.push(not_supported(key, entry.key.span));
@@ -144,8 +157,15 @@ impl Reading<'_, '_> {
                 _ => says_why |= self.unknown_setting(&entry),
             }
         }
-        let settings = self.settings(Map::new(settings));
-        if resources.is_none() && !says_why {
+        let settings = Map::new(settings);
+        let is_alone = resources.is_none();
+        if let (Some(template), Some(resources)) = (&template, &resources) {
+            let mistake =
+                Diagnostic::error(template.key.span, "`resources` and `resources_template` are both given");
+            let mistake = mistake.with_label(resources.key.span, "the list");
+            self.diagnostics.push(mistake.with_hint("keep one of them"));
+        }
+        if resources.is_none() && template.is_none() && !says_why {
             let mistake = Diagnostic::error(ccm.key.span, "`ccm` has no `resources`");
             self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
         }
@@ -153,7 +173,8 @@ impl Reading<'_, '_> {
             Some(resources) => self.resources(resources),
             None => self.items(misplaced),
         };
-        Document { settings, items }
+        let template = template.filter(|_| is_alone);
+        Document { settings, items, template, ..Document::default() }
     }
 
     /// Refuses a key below `ccm`. Tells whether that says where the resources went.
@@ -170,23 +191,6 @@ impl Reading<'_, '_> {
             Some(_) => unknown.with_suggestion(suggestion),
         });
         suggestion == Some("resources")
-    }
-
-    fn settings(&mut self, mut map: Map) -> Settings {
-        let mut expander = Expander::new(self.source_text);
-        for entry in map.entries_mut() {
-            expander.node(&mut entry.value, Reader::CCM);
-        }
-        let refused = expander.finish(self.diagnostics);
-        if let Some(name) = map.get("name")
-            && name.as_text().is_some_and(is_blank)
-        {
-            self.diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
-        }
-        decode_known(&map).unwrap_or_else(|mistakes| {
-            self.diagnostics.extend(mistakes.into_iter().filter(|mistake| !refused.explains(mistake)));
-            Settings::default()
-        })
     }
 
     fn resources(&mut self, resources: Entry) -> Vec<Node> {
@@ -222,6 +226,30 @@ impl Reading<'_, '_> {
             }
         }
     }
+}
+
+/// Reads what a manifest says beside its resources, its values being known.
+pub(crate) fn settings(
+    mut map: Map,
+    evaluator: Evaluator<'_, '_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Settings {
+    let mut expander = Expander::new(evaluator);
+    for entry in map.entries_mut() {
+        expander.node(&mut entry.value, TextReading::NOBODY);
+    }
+    let mut found = expander.found;
+    found.refuse_late();
+    diagnostics.append(&mut found.diagnostics);
+    if let Some(name) = map.get("name")
+        && name.as_text().is_some_and(is_blank)
+    {
+        diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+    }
+    decode_known(&map).unwrap_or_else(|mistakes| {
+        diagnostics.extend(mistakes.into_iter().filter(|mistake| !found.explains(mistake)));
+        Settings::default()
+    })
 }
 
 /// A hint that shows the least there has to be.

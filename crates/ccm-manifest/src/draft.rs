@@ -3,17 +3,20 @@
 
 use std::sync::Arc;
 
+use ccm_data::interpolation::may_hold_any;
 use ccm_model::{
-    Checked, Diagnostic, Node, Properties, Resource, ResourceId, Severity, Span, Spanned, TypeSpec, closest,
+    Checked, Control, Diagnostic, Entry, Key, Node, Properties, Resource, ResourceId, Severity, Span,
+    Spanned, TypeSpec, closest,
 };
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references};
-use crate::expand::{Expander, Provider, Reader, Refused, reader};
-use crate::expressions::may_hold_any;
+use crate::control::{self, Conditions};
+use crate::expand::{Expanded, Expander, Provider, Reading, reading};
 use crate::later::not_supported;
 use crate::resources::Declaration;
+use crate::scope::{Evaluator, LateOn};
 use crate::types::Types;
-use crate::wording::shown;
+use crate::wording::{is_blank, shown};
 
 /// A resource whose references have not been looked up.
 #[derive(Debug)]
@@ -28,77 +31,185 @@ pub(crate) struct Draft {
     pub(crate) has_name: bool,
     /// Something of it was reported.
     pub(crate) is_flawed: bool,
-    refused: Refused,
+    /// The manifest it stands in.
+    pub(crate) manifest: usize,
+    /// Whether it is managed depends on these.
+    pub(crate) conditions: Conditions,
+    /// What these wait for.
+    pub(crate) control_late_on: Vec<(LateOn, Span)>,
+    /// They depend on a file that may turn out to be managed, so they have to be judged again.
+    pub(crate) is_unsettled: bool,
+    /// What of it is not known, and what that waits for.
+    pub(crate) found: Expanded,
+    /// Its texts are what they are: a template wrote them.
+    pub(crate) verbatim: bool,
+    /// What is common to all types and not read yet.
+    common: CommonNodes,
+    pub(crate) provider: Choice,
 }
 
-/// Reads a declaration.
-pub(crate) fn draft(
-    declaration: Declaration,
-    types: &Types<'_>,
-    source_text: &str,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Draft {
-    let Declaration { type_index, mut name, split, defaults } = declaration;
-    let reported = diagnostics.len();
-    let spec = types.spec(type_index);
-    let is_flawed = split.is_flawed || defaults.as_ref().is_some_and(|defaults| defaults.is_flawed);
-    let (mut common, below) = match defaults {
-        Some(defaults) => (split.common.over(&defaults.common), Some(Arc::clone(&defaults.own))),
-        None => (split.common.given(), None),
-    };
-    let mut properties = Properties::new(split.own, below);
-    unknown_nulls(&properties, type_index, types, diagnostics);
-    let mut expander = Expander::new(source_text);
-    expand_common(&mut common, &mut expander);
-    let CommonNodes { alias: alias_node, ensure, provider, require, subscribe } = common;
+/// The provider of a resource.
+#[derive(Clone, Debug)]
+pub(crate) enum Choice {
+    /// The one asked for, or none in particular.
+    Known(Option<String>),
+    /// What was asked for is a mistake, which has been reported.
+    Mistaken,
+}
 
-    let provider = provider.map(|node| read_provider(&node, spec, diagnostics, expander.refused()));
-    let choice = match &provider {
-        None => Provider::Known(None),
-        Some(None) => Provider::Mistaken,
-        Some(Some(provider)) => Provider::Known(Some(&provider.value)),
-    };
-    expander.properties(&mut properties, spec, choice);
-    if may_hold_any(&name.text) {
-        let reader = reader(spec, "name", choice, &properties);
-        expander.key(&mut name, reader);
+impl Choice {
+    pub(crate) fn provider(&self) -> Provider<'_> {
+        match self {
+            Self::Known(name) => Provider::Known(name.as_deref()),
+            Self::Mistaken => Provider::Mistaken,
+        }
     }
-    let refused = expander.finish(diagnostics);
+}
 
-    let unless_refused = |node: &Node| !refused.covers(node.span);
-    let alias = report(alias_node.filter(unless_refused).map(|node| alias(&node)), diagnostics);
-    let ensure = ensure.filter(unless_refused).map(|node| {
-        let advice = || node.as_text().and_then(|text| spec.ensure_advice(text));
-        one_of(&node, spec.ensures())
-            .map_err(|mistake| advice().into_iter().fold(mistake, Diagnostic::with_hint))
-    });
-    let ensure = report(ensure, diagnostics);
-    let mut read = |node: Option<Node>| {
-        let mut found =
-            node.filter(unless_refused).map(|node| references(node, diagnostics)).unwrap_or_default();
-        found.retain(|reference| unless_refused(&reference.0));
-        found
-    };
-    let (require, subscribe) = (read(require), read(subscribe));
-    let resource = Resource {
-        id: ResourceId { type_name: Arc::clone(types.name(type_index)), name: name.text.into() },
-        span: name.span,
-        alias: alias.as_ref().map(|alias| Arc::clone(&alias.value)),
-        ensure,
-        provider: provider.flatten(),
-        require: Vec::new(),
-        subscribe: Vec::new(),
-        properties,
-    };
-    Draft {
-        type_index,
-        alias_span: alias.map_or(name.span, |alias| alias.span),
-        require,
-        subscribe,
-        has_name: !refused.covers(name.span),
-        is_flawed: is_flawed || diagnostics.len() > reported,
-        resource,
-        refused,
+/// What is needed to begin with a resource.
+pub(crate) struct Beginning<'a, 'w, 's> {
+    pub(crate) types: &'a Types<'a>,
+    /// The manifest it stands in.
+    pub(crate) manifest: usize,
+    /// The conditions of what is around it.
+    pub(crate) around: &'a Conditions,
+    /// Evaluates what stands in a manifest.
+    pub(crate) evaluator: &'a dyn Fn(usize) -> Evaluator<'w, 's>,
+    /// Its texts are what they are: a template wrote them.
+    pub(crate) verbatim: bool,
+}
+
+impl Beginning<'_, '_, '_> {
+    fn expander(&self) -> Expander<'_, '_> {
+        Expander::new((self.evaluator)(self.manifest)).verbatim(self.verbatim)
+    }
+
+    /// Reads who a resource is: whether it is managed, its provider, its alias and its name.
+    pub(crate) fn draft(&self, declaration: Declaration, diagnostics: &mut Vec<Diagnostic>) -> Draft {
+        let Declaration { type_index, mut name, split, defaults } = declaration;
+        let reported = diagnostics.len();
+        let types = self.types;
+        let spec = types.spec(type_index);
+        let is_flawed = split.is_flawed || defaults.as_ref().is_some_and(|defaults| defaults.is_flawed);
+        let (mut common, below) = match defaults {
+            Some(defaults) => (split.common.over(&defaults.common), Some(Arc::clone(&defaults.own))),
+            None => (split.common.given(), None),
+        };
+        let mut properties = Properties::new(split.own, below);
+        unknown_nulls(&properties, type_index, types, diagnostics);
+
+        let mut conditions = self.around.clone();
+        if let Some(control) = common.control.take() {
+            conditions = control::read(&control, self.manifest, diagnostics).within(&conditions);
+        }
+        let judged = conditions.judge(self.evaluator, diagnostics);
+        let idle = matches!(judged.control, Control::NotManaged { .. });
+
+        let mut expander = self.expander();
+        expander.idle = idle;
+        let mut alias_node = common.alias.take();
+        let mut provider_node = common.provider.take();
+        for node in [&mut alias_node, &mut provider_node].into_iter().flatten() {
+            expander.node(node, Reading::NOBODY);
+        }
+        let provider = provider_node.filter(|node| !expander.found.hides(node.span));
+        let provider = provider.map(|node| read_provider(&node, spec, diagnostics));
+        let choice = match &provider {
+            None => Choice::Known(None),
+            Some(None) => Choice::Mistaken,
+            Some(Some(provider)) => Choice::Known(Some(provider.value.clone())),
+        };
+        if may_hold_any(&name.text) {
+            let reading = reading(spec, "name", choice.provider(), &properties);
+            let mut quoted = name.clone();
+            if idle {
+                // Its name may need what is not there where it is not managed.
+                let mut trial = self.expander();
+                trial.key(&mut name, reading.unquoted());
+                if trial.found.hides(name.span) {
+                    expander.key(&mut name, reading.unquoted());
+                }
+            } else {
+                expander.key(&mut name, reading.unquoted());
+                self.expander().key(&mut quoted, reading);
+            }
+            // A name says what references say; quotes are for what is read in its place.
+            if let Some(property) = spec.named_property().filter(|_| reading.is_words() && !idle)
+                && quoted.text != name.text
+                && !expander.found.hides(name.span)
+            {
+                let key = Key { text: property.into(), span: name.span };
+                properties.replace(Entry { key, value: Node::text(quoted.text, name.span) });
+            }
+        }
+        let mut found = expander.found;
+        found.refuse_late();
+        if !found.hides(name.span) && is_blank(&name.text) {
+            diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+        }
+        diagnostics.append(&mut found.diagnostics);
+        let alias_node = alias_node.filter(|node| !found.hides(node.span));
+        let alias = report(alias_node.map(|node| alias(&node)), diagnostics);
+        let resource = Resource {
+            id: ResourceId { type_name: Arc::clone(types.name(type_index)), name: name.text.into() },
+            span: name.span,
+            alias: alias.as_ref().map(|alias| Arc::clone(&alias.value)),
+            provider: provider.flatten(),
+            properties,
+            control: judged.control,
+            ..Resource::default()
+        };
+        Draft {
+            type_index,
+            alias_span: alias.map_or(name.span, |alias| alias.span),
+            require: Vec::new(),
+            subscribe: Vec::new(),
+            has_name: !found.hides(name.span),
+            is_flawed: is_flawed || diagnostics.len() > reported,
+            manifest: self.manifest,
+            conditions,
+            control_late_on: judged.late_on,
+            is_unsettled: judged.is_unsettled,
+            found,
+            verbatim: self.verbatim,
+            common,
+            provider: choice,
+            resource,
+        }
+    }
+
+    /// Reads the rest of a resource, the names of all being known.
+    pub(crate) fn complete(&self, draft: &mut Draft, diagnostics: &mut Vec<Diagnostic>) {
+        let reported = diagnostics.len();
+        let spec = self.types.spec(draft.type_index);
+        let CommonNodes { mut ensure, mut require, mut subscribe, .. } = std::mem::take(&mut draft.common);
+        let mut expander = self.expander();
+        expander.idle = matches!(draft.resource.control, Control::NotManaged { .. });
+        for node in [&mut ensure, &mut require, &mut subscribe].into_iter().flatten() {
+            expander.node(node, Reading::NOBODY);
+        }
+        expander.found.refuse_late();
+        expander.found.add(std::mem::take(&mut draft.found));
+        expander.properties(&mut draft.resource.properties, spec, draft.provider.provider());
+        let mut found = expander.found;
+        diagnostics.append(&mut found.diagnostics);
+
+        let known = |node: &Node| !found.hides(node.span);
+        let ensure = ensure.filter(known).map(|node| {
+            let advice = || node.as_text().and_then(|text| spec.ensure_advice(text));
+            one_of(&node, spec.ensures())
+                .map_err(|mistake| advice().into_iter().fold(mistake, Diagnostic::with_hint))
+        });
+        draft.resource.ensure = report(ensure, diagnostics);
+        let mut read = |node: Option<Node>| {
+            let mut references =
+                node.filter(known).map(|node| references(node, diagnostics)).unwrap_or_default();
+            references.retain(|reference| known(&reference.0));
+            references
+        };
+        (draft.require, draft.subscribe) = (read(require), read(subscribe));
+        draft.found = found;
+        draft.is_flawed |= diagnostics.len() > reported;
     }
 }
 
@@ -119,24 +230,13 @@ fn unknown_nulls(
     }
 }
 
-fn expand_common(common: &mut CommonNodes, expander: &mut Expander<'_>) {
-    let CommonNodes { alias, ensure, provider, require, subscribe } = common;
-    for node in [alias, ensure, provider, require, subscribe].into_iter().flatten() {
-        expander.node(node, Reader::CCM);
-    }
-}
-
 /// Reads the provider. Of one that is misspelt comes the one that was meant, so that the rest of the resource
 /// is looked at as it was meant, too.
 fn read_provider(
     node: &Node,
     spec: &dyn TypeSpec,
     diagnostics: &mut Vec<Diagnostic>,
-    refused: &Refused,
 ) -> Option<Spanned<String>> {
-    if refused.covers(node.span) {
-        return None;
-    }
     let text = node.as_text().unwrap_or_default();
     let supported = supported_providers(spec);
     let mistake = match one_of(node, &supported) {
@@ -165,6 +265,21 @@ fn report<T>(read: Option<Result<T, Diagnostic>>, diagnostics: &mut Vec<Diagnost
 }
 
 impl Draft {
+    /// Judges whether it is managed once it is known which files are.
+    pub(crate) fn settle<'a, 's: 'a>(
+        &mut self,
+        evaluator: impl Fn(usize) -> Evaluator<'a, 's>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let is_off = matches!(self.resource.control, Control::NotManaged { .. });
+        if is_off || !std::mem::take(&mut self.is_unsettled) {
+            return;
+        }
+        let judged = self.conditions.judge(evaluator, diagnostics);
+        self.resource.control = judged.control;
+        self.control_late_on = judged.late_on;
+    }
+
     /// Lets the type look at the resource, whose references have been looked up by now.
     ///
     /// A resource with mistakes gets no warning: what the warning misses may be what the mistake left out.
@@ -173,8 +288,16 @@ impl Draft {
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         let is_flawed = self.is_flawed || found.iter().any(is_error);
         let is_new = |diagnostic: &Diagnostic| {
-            !self.refused.explains(diagnostic) && (!is_flawed || is_error(diagnostic))
+            !self.found.explains(diagnostic) && (!is_flawed || is_error(diagnostic))
         };
-        diagnostics.extend(found.into_iter().filter(is_new));
+        let explained = found.into_iter().filter(is_new).map(|mut mistake| {
+            let written = mistake.span().and_then(|span| source_text.get(span.range()));
+            if !self.verbatim && is_error(&mistake) && written.is_some_and(may_hold_any) {
+                // How to write it otherwise is no advice where it is not what was written.
+                mistake.hints = vec!["this is what the expression yields".to_owned()];
+            }
+            mistake
+        });
+        diagnostics.extend(explained);
     }
 }

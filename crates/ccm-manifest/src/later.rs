@@ -2,17 +2,14 @@
 
 use ccm_model::{Diagnostic, Span};
 
-/// Keys beside `ccm`.
-pub(crate) const TOP_LEVEL: [&str; 4] = ["data", "hierarchy", "overrides", "resources_template"];
-
 /// Keys below `ccm`.
-pub(crate) const SETTINGS: [&str; 2] = ["executors", "resources_template"];
+pub(crate) const SETTINGS: [&str; 1] = ["executors"];
 
 /// Resource types. One that the loader is given is known to it, and what stands here does not matter.
 pub(crate) const TYPES: [&str; 6] = ["file", "package", "service", "archive", "apply", "scaffold"];
 
 /// Properties of every resource.
-pub(crate) const PROPERTIES: [&str; 2] = ["control", "health_checks"];
+pub(crate) const PROPERTIES: [&str; 1] = ["health_checks"];
 
 /// Refuses one of them where it is used.
 pub(crate) fn not_supported(name: &str, span: Span) -> Diagnostic {

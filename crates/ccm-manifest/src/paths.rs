@@ -1,6 +1,7 @@
 //! What is below a managed directory comes after it, without being told to.
 
 use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
 
 use ccm_graph::Graph;
 use ccm_model::{Catalog, Dependency, Diagnostic, ManagedPath, Resource, ResourceIndex, WantedAt};
@@ -133,4 +134,19 @@ fn depends(catalog: &Catalog, from: ResourceIndex, on: ResourceIndex) -> bool {
         }
     }
     false
+}
+
+/// A path without `.` and `..`, as far as that can be told from its text.
+pub(crate) fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
 }

@@ -13,9 +13,7 @@ use crate::common_properties::CommonProperties;
 use crate::document::Settings;
 use crate::draft::supported_providers;
 use crate::later;
-
-/// What a name must hold: something that can be seen.
-const VISIBLE: &str = "\\S";
+use crate::schema_expressions::{self as expressions, VISIBLE};
 
 /// What a reference looks like.
 const REFERENCE: &str = "^[^#]+#[\\s\\S]";
@@ -29,7 +27,10 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         items.insert(name.to_owned(), below_type(*spec));
         define(*spec, &mut definitions);
     }
-    let mut ccm = properties_of(root_schema::<Settings>());
+    definitions.insert("expression".to_owned(), expressions::definition());
+    let settings = properties_of(root_schema::<Settings>()).into_iter();
+    let mut ccm: Map<String, Value> =
+        settings.map(|(name, schema)| (name, expressions::allowed(schema))).collect();
     let resources = json!({
         "description": "What to manage, in the order in which it is done where nothing else decides. Each \
                         item holds resources of one type.",
@@ -44,6 +45,21 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         },
     });
     ccm.insert("resources".to_owned(), resources);
+    let template = json!({
+        "description": "The template, beside the manifest, that writes the list of resources instead.",
+        "type": ["string", "null"],
+        "pattern": "^[^/]+$",
+    });
+    ccm.insert("resources_template".to_owned(), template);
+    let listed = json!({
+        "required": ["resources"],
+        "properties": { "resources_template": { "type": "null" } },
+    });
+    let generated = json!({
+        "required": ["resources_template"],
+        "not": { "required": ["resources"] },
+        "properties": { "resources_template": { "type": "string" } },
+    });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ccm manifest",
@@ -55,12 +71,45 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
             "ccm": {
                 "description": "The resources of the machine, and how to go about them.",
                 "type": "object",
-                "required": ["resources"],
+                "anyOf": [listed, generated],
                 "additionalProperties": false,
                 "properties": ccm,
             },
+            "data": {
+                "description": "Values that expressions know as `Data`. They may name facts and environment.",
+                "type": ["object", "null"],
+            },
+            "hierarchy": hierarchy(),
+            "overrides": {
+                "description": "Values that are laid over `data`, below the names that `hierarchy` goes by.",
+                "type": ["object", "null"],
+                "additionalProperties": { "type": ["object", "null"] },
+            },
         },
         "$defs": definitions,
+    })
+}
+
+/// Which overrides count, and how.
+fn hierarchy() -> Value {
+    json!({
+        "description": "Which of the overrides are laid over the data, and how.",
+        "type": ["object", "null"],
+        "required": ["order"],
+        "additionalProperties": false,
+        "properties": {
+            "order": {
+                "description": "Names of overrides, with facts in them. One whose expressions all come up \
+                                empty is skipped.",
+                "type": ["array", "null"],
+                "items": { "type": ["string", "number", "boolean"], "pattern": VISIBLE },
+            },
+            "merge": {
+                "description": "`first` takes the first that exists, `deep` merges all of them. Default: \
+                                `first`.",
+                "enum": ["first", "deep", null],
+            },
+        },
     })
 }
 
@@ -112,11 +161,15 @@ fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
     let mut own = spec.schema().to_value();
     prefix_references(&mut own, type_name);
     if let Some(Value::Object(inner)) = own.get_mut("$defs").map(Value::take) {
-        definitions.extend(inner.into_iter().map(|(name, schema)| (format!("{type_name}.{name}"), schema)));
+        for (name, mut schema) in inner {
+            expressions::within(&mut schema);
+            definitions.insert(format!("{type_name}.{name}"), schema);
+        }
     }
     let mut below_name = common_properties(spec);
     let name = below_name.shift_remove("name").unwrap_or_default();
-    below_name.extend(properties_of(own).into_iter().filter(|(name, _)| !spec.not_yet().contains(&&**name)));
+    let own = properties_of(own).into_iter().filter(|(name, _)| !spec.not_yet().contains(&&**name));
+    below_name.extend(own.map(|(name, schema)| (name, expressions::allowed(schema))));
     for (alias, property) in spec.aliases() {
         if let Some(mut schema) = below_name.get(*property).cloned() {
             if let Value::Object(schema) = &mut schema {
@@ -182,6 +235,11 @@ fn common_properties(spec: &dyn TypeSpec) -> Map<String, Value> {
     let or_null = |values: &[&str]| values.iter().map(|value| json!(value)).chain([Value::Null]).collect();
     set("ensure", "enum", or_null(spec.ensures()));
     set("provider", "enum", or_null(&supported_providers(spec)));
+    // Conditions are expressions without braces.
+    let control = properties.shift_remove("control");
+    let mut properties: Map<String, Value> =
+        properties.into_iter().map(|(name, schema)| (name, expressions::allowed(schema))).collect();
+    properties.extend(control.map(|schema| ("control".to_owned(), schema)));
     properties
 }
 

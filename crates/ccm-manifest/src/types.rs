@@ -39,6 +39,11 @@ impl<'t> Types<'t> {
         self.types[index].spec
     }
 
+    /// All of them, by position.
+    pub(crate) fn specs(&self) -> Vec<&'t dyn TypeSpec> {
+        self.types.iter().map(|known| known.spec).collect()
+    }
+
     pub(crate) fn name(&self, index: usize) -> &Arc<str> {
         &self.types[index].name
     }

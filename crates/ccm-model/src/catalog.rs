@@ -1,5 +1,6 @@
 //! What the loader hands to the engine.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{Entry, Map, Node, ResourceId, Span};
@@ -90,8 +91,66 @@ impl Properties {
     }
 }
 
+impl Properties {
+    /// Takes the value of that name away from this resource alone: the default shows, or nothing if it was
+    /// that.
+    pub fn forget(&mut self, name: &str) {
+        let own = Arc::make_mut(&mut self.own);
+        let given = |entry: &&mut Entry| &*entry.key.text == name && !entry.value.is_null();
+        let map = match (own.entries_mut().iter_mut().find(given), &mut self.defaults) {
+            (None, Some(defaults)) => Arc::make_mut(defaults),
+            _ => own,
+        };
+        map.remove(name);
+    }
+}
+
+/// Whether a resource is managed at all: its `control`, and those of the manifests around it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Control {
+    /// It is.
+    #[default]
+    Managed,
+    /// It is not, and counts as satisfied for what depends on it.
+    NotManaged {
+        /// Why not, in words.
+        reason: String,
+    },
+    /// That is known only when it is reached.
+    Late,
+}
+
+/// Position of a child in its catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChildIndex(pub u32);
+
+impl ChildIndex {
+    /// As an index into [`Catalog::children`].
+    pub fn get(self) -> usize {
+        self.0 as usize
+    }
+
+    /// From an index into [`Catalog::children`].
+    pub fn from_usize(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+}
+
+/// A manifest that is applied as a resource of another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Child {
+    /// The child it is a resource of; none for a resource of the manifest that was given.
+    pub parent: Option<ChildIndex>,
+    /// Change nothing in it; so it is for all the children in it.
+    pub noop: bool,
+    /// A resource of it that fails ends it.
+    pub fail_on_error: bool,
+    /// What relative paths in it start from: the directory it is in.
+    pub directory: PathBuf,
+}
+
 /// One resource, checked by its type and with its references resolved.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resource {
     /// Type and name.
     pub id: ResourceId,
@@ -109,6 +168,12 @@ pub struct Resource {
     pub subscribe: Vec<Dependency>,
     /// What belongs to the type.
     pub properties: Properties,
+    /// Whether it is managed at all.
+    pub control: Control,
+    /// The child it is a resource of; none for a resource of the manifest that was given.
+    pub child: Option<ChildIndex>,
+    /// The child that it stands for. It requires all resources of it, so it comes after them.
+    pub stands_for: Option<ChildIndex>,
 }
 
 /// A manifest without a mistake, ready to be applied.
@@ -124,9 +189,24 @@ pub struct Catalog {
     pub fail_on_error: bool,
     /// The resources in manifest order. Requires and subscribes make no cycle.
     pub resources: Vec<Resource>,
+    /// The manifests that are applied as resources, each after the one it is a resource of.
+    pub children: Vec<Child>,
 }
 
 impl Catalog {
+    /// The child at that position.
+    ///
+    /// # Panics
+    /// If the index is of another catalog.
+    pub fn child(&self, index: ChildIndex) -> &Child {
+        &self.children[index.get()]
+    }
+
+    /// The child that a resource is of, the child that one is of, and so on outwards.
+    pub fn children_around(&self, resource: &Resource) -> impl Iterator<Item = ChildIndex> {
+        std::iter::successors(resource.child, |child| self.child(*child).parent)
+    }
+
     /// The resource at that position.
     ///
     /// # Panics

@@ -22,7 +22,9 @@ mod text;
 mod timestamp;
 mod words;
 
-pub use catalog::{Catalog, Dependency, Properties, Resource, ResourceIndex, Spanned};
+pub use catalog::{
+    Catalog, Child, ChildIndex, Control, Dependency, Properties, Resource, ResourceIndex, Spanned,
+};
 pub use decode::{decode, decode_known, decode_partly};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use duration::{DurationError, display_duration, parse_duration};
@@ -32,7 +34,7 @@ pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
 pub use reference::{ReferenceError, ResourceId};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
-pub use spec::{Checked, ManagedPath, TypeSpec, WantedAt};
+pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};
 pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
 pub use text::Text;

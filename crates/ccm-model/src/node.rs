@@ -31,6 +31,9 @@ pub enum ScalarStyle {
     Quoted,
     /// As a block behind `|` or `>`: always text.
     Block,
+    /// Not at all: an expression yielded it, and it is a number, a boolean or null. Text that an expression
+    /// yields is quoted.
+    Computed,
 }
 
 /// A scalar as it was written.
@@ -58,9 +61,9 @@ pub enum Kind {
 }
 
 impl Scalar {
-    /// Resolves a plain scalar by the core schema; every other style is text.
+    /// Resolves a plain or computed scalar by the core schema; every other style is text.
     pub fn kind(&self) -> Kind {
-        if self.style != ScalarStyle::Plain {
+        if matches!(self.style, ScalarStyle::Quoted | ScalarStyle::Block) {
             return Kind::Text;
         }
         match &*self.text {
@@ -162,6 +165,11 @@ impl Map {
         self.entries.push(entry);
     }
 
+    /// Takes the entry of that key away.
+    pub fn remove(&mut self, key: &str) {
+        self.entries.retain(|entry| &*entry.key.text != key);
+    }
+
     /// Tells whether it has no entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -236,6 +244,13 @@ impl Node {
         let (Some(scalar), Some(written)) = (self.as_scalar(), source_text.get(whole.range())) else {
             return whole;
         };
+        if written.starts_with('|') {
+            let place = |at| Some(whole.start as usize + in_block(written, &scalar.text, at)?);
+            return match (place(start), place(end)) {
+                (Some(start), Some(end)) if start <= end => Span::new(whole.source, start, end),
+                _ => whole,
+            };
+        }
         let quote = usize::from(written.starts_with(['"', '\'']));
         if written.get(quote..written.len().saturating_sub(quote)) != Some(&*scalar.text) {
             return whole;
@@ -250,6 +265,21 @@ impl Position {
     pub fn display(self) -> String {
         format!("{}:{}", self.line, self.column)
     }
+}
+
+/// Finds a byte of a block's text in the block as it was written: each line is there with its indentation.
+fn in_block(written: &str, text: &str, at: usize) -> Option<usize> {
+    let before = text.get(..at)?;
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    let line = text[line_start..].lines().next().unwrap_or_default();
+    let mut lines = written.split_inclusive('\n');
+    // The first line holds the `|`.
+    let mut skipped = lines.next()?.len();
+    for _ in before.matches('\n') {
+        skipped += lines.next()?.len();
+    }
+    let indentation = lines.next()?.trim_end_matches(['\r', '\n']).strip_suffix(line)?;
+    indentation.bytes().all(|byte| byte == b' ').then(|| skipped + indentation.len() + at - line_start)
 }
 
 #[cfg(test)]
@@ -296,6 +326,18 @@ mod tests {
             assert_eq!(plain(text), kind, "{text}");
         }
         assert!(matches!(plain(".nan"), Kind::Float(float) if float.is_nan()));
+    }
+
+    #[test]
+    fn only_what_has_no_quotes_is_more_than_text() {
+        for (style, kind) in [
+            (ScalarStyle::Plain, Kind::Int(5)),
+            (ScalarStyle::Computed, Kind::Int(5)),
+            (ScalarStyle::Quoted, Kind::Text),
+            (ScalarStyle::Block, Kind::Text),
+        ] {
+            assert_eq!(Scalar { text: "5".into(), style }.kind(), kind, "{style:?}");
+        }
     }
 
     #[test]

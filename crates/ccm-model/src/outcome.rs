@@ -41,8 +41,18 @@ pub enum SkipCause {
         /// The resources that failed, not those between.
         culprits: Vec<ResourceId>,
     },
+    /// Its `control` is off, or that of a manifest around it.
+    NotManaged {
+        /// Why, in words.
+        reason: String,
+    },
     /// It is neither named by `--only` nor needed by what is.
     NotSelected,
+    /// The manifest it stands in was ended before its turn, and the run goes on.
+    ManifestEnded {
+        /// The resource that failed in it.
+        culprit: ResourceId,
+    },
     /// The run ended before its turn.
     Stopped {
         /// What ended the run.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Type and name of a resource, unique in a catalog.
 ///
 /// Cheap to clone. Orders by type, then name, which matters to nobody but keeps output stable.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceId {
     /// The type, such as `exec`.
     pub type_name: Arc<str>,

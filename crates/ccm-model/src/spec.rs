@@ -1,6 +1,6 @@
 //! What a resource type tells the loader.
 
-use crate::{Diagnostic, Properties, Resource};
+use crate::{Diagnostic, Node, Properties, Resource};
 
 /// What a check needs to know beside the resource: the text it was written in, to point into it.
 pub struct Checked<'a> {
@@ -28,6 +28,32 @@ pub enum WantedAt {
     Nothing,
     /// Something else.
     Other,
+}
+
+/// Who reads a text of a property after ccm, and so what an expression may put into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// Nobody: it is what it is.
+    Nobody,
+    /// A shell, which has a use for `${HOME}` and the like.
+    Shell,
+    /// It is split into words by the quoting of a shell: what an expression yields stays within its word.
+    Words,
+}
+
+/// A manifest that a resource applies.
+#[derive(Clone, Copy, Debug)]
+pub struct ChildManifest<'a> {
+    /// Its path; a relative one starts from the directory of the manifest around it.
+    pub path: &'a str,
+    /// Change nothing in it.
+    pub noop: bool,
+    /// Look at the health of its resources alone.
+    pub health_check_only: bool,
+    /// Whether it may apply manifests itself.
+    pub allow_apply: bool,
+    /// Values laid over its own data.
+    pub data: Option<&'a Node>,
 }
 
 /// Describes a resource type to the loader, which knows nothing else of it.
@@ -60,11 +86,28 @@ pub trait TypeSpec {
     /// The names that `provider` may have, the best first.
     fn providers(&self) -> &'static [&'static str];
 
-    /// Tells whether a shell will read the text of that property, so that `${HOME}` in it is the shell's.
-    /// The resource's name is asked for as `name`.
-    fn is_shell_text(&self, property: &str, provider: Option<&str>, properties: &Properties) -> bool {
+    /// Tells who reads the text of that property. The resource's name is asked for as `name`.
+    fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
         let _ = (property, provider, properties);
-        false
+        Reader::Nobody
+    }
+
+    /// The property that the name stands in for where it is not given. The text of the name is then read as
+    /// that of the property.
+    fn named_property(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The property that names a file to copy and the one that holds content: where the file is a template,
+    /// what it renders to takes the place of the other.
+    fn template_source(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// The manifest that a resource applies, if it does. Its properties have been checked.
+    fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
+        let _ = resource;
+        None
     }
 
     /// The path that a resource manages, if it manages one: what is below a managed directory comes after it.

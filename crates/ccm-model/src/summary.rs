@@ -18,6 +18,8 @@ pub struct Counts {
     pub changed: usize,
     /// Refreshed, or in noop would have been.
     pub refreshed: usize,
+    /// In a run that changes things, what it would have changed or refreshed in children that are in noop.
+    pub pending: usize,
     /// Failed.
     pub failed: usize,
     /// Skipped because something they depend on failed.
@@ -27,10 +29,11 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts one more.
-    pub fn add(&mut self, outcome: &Outcome) {
+    /// Counts one more; `noop` says that the whole run is in noop.
+    pub fn add(&mut self, outcome: &Outcome, noop: bool) {
         self.total += 1;
         let count = match outcome {
+            Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } if !noop => &mut self.pending,
             Outcome::Unchanged => &mut self.unchanged,
             Outcome::Changed | Outcome::WouldChange { .. } => &mut self.changed,
             Outcome::Refreshed | Outcome::WouldRefresh { .. } => &mut self.refreshed,
@@ -60,4 +63,27 @@ pub struct RunSummary {
     pub stopped: Option<StopCause>,
     /// What the manifest wants to be shown after the run.
     pub message: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_changed_is_no_change_of_a_run_that_changes_things() {
+        let would = [
+            Outcome::WouldChange { message: String::new() },
+            Outcome::WouldRefresh { message: String::new() },
+        ];
+        let counted = |noop| {
+            let mut counts = Counts::default();
+            for outcome in &would {
+                counts.add(outcome, noop);
+            }
+            counts
+        };
+        assert_eq!(counted(true), Counts { total: 2, changed: 1, refreshed: 1, ..Counts::default() });
+        assert_eq!(counted(false), Counts { total: 2, pending: 2, ..Counts::default() });
+        assert!(counted(true).any_change() && !counted(false).any_change());
+    }
 }

@@ -23,8 +23,10 @@ pub enum Verbosity {
     /// Every resource, live output, messages of the manifest and a summary.
     #[default]
     Normal,
-    /// Also why each resource was treated as it was, and the state of those that are not stable.
+    /// Also why each resource was treated as it was.
     Verbose,
+    /// Also the state of those that are not stable, as JSON.
+    Everything,
 }
 
 /// Writes a run as text.

@@ -3,6 +3,7 @@
 //! In each folder: properties, state, the decision between the two, and a file per provider. A new type is
 //! its folder and its line in [`types`].
 
+mod apply;
 mod exec;
 mod file;
 mod mistakes;
@@ -11,5 +12,5 @@ use ccm_engine::ResourceType;
 
 /// Every resource type there is. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {
-    vec![&exec::ExecType, &file::FileType]
+    vec![&exec::ExecType, &file::FileType, &apply::ApplyType]
 }

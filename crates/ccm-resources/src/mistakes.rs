@@ -3,7 +3,7 @@
 use ccm_model::{Diagnostic, Failure};
 
 /// Names of properties that every type has, for "did you mean".
-pub(crate) const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe"];
+pub(crate) const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe", "control"];
 
 /// A mistake that shows only when the resource is reached, because a late value made it.
 pub(crate) fn as_failure(diagnostics: Vec<Diagnostic>) -> Failure {

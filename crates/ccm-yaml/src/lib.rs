@@ -1,4 +1,4 @@
-//! YAML text to nodes that remember where and how they were written.
+//! YAML text to nodes that remember where and how they were written, and values to YAML text.
 //!
 //! The parser and its events stay hidden in here; what comes out is the tree of `ccm-model`, with anchors
 //! and aliases expanded and keys made unique, or every mistake that could be found, each with its place.
@@ -13,8 +13,11 @@ mod reader;
 mod syntax;
 mod tags;
 mod tree;
+mod write;
 
 use ccm_model::{Diagnostic, Node, SourceId};
+
+pub use write::{Written, write};
 
 /// Bounds on what a hostile text can cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

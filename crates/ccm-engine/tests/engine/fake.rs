@@ -210,16 +210,8 @@ pub(crate) fn catalog(lines: &[&str]) -> Catalog {
     };
     let resource = |line: &&str| {
         let mut words = line.split(' ');
-        let mut resource = Resource {
-            id: ResourceId::new("fake", words.next().unwrap_or_default()),
-            span: Span::default(),
-            alias: None,
-            ensure: None,
-            provider: None,
-            require: Vec::new(),
-            subscribe: Vec::new(),
-            properties: Properties::default(),
-        };
+        let mut resource =
+            Resource { id: ResourceId::new("fake", words.next().unwrap_or_default()), ..Resource::default() };
         let mut entries = Vec::new();
         for word in words {
             match word.split_once('=').unwrap_or((word, "yes")) {
@@ -315,7 +307,11 @@ fn line(event: &Event) -> Option<String> {
         Outcome::Skipped { cause: SkipCause::Unmet { culprits } } => {
             format!(" because of {}", joined(culprits))
         }
+        Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => format!(": {reason}"),
         Outcome::Skipped { cause: SkipCause::NotSelected } => ": not selected".to_owned(),
+        Outcome::Skipped { cause: SkipCause::ManifestEnded { culprit } } => {
+            format!(": ended by {}", culprit.name)
+        }
         Outcome::Skipped { cause: SkipCause::Stopped { by } } => match by {
             StopCause::Failed { culprit } => format!(": stopped by {}", culprit.name),
             StopCause::Signal { name, .. } => format!(": stopped by {name}"),

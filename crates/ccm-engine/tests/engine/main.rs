@@ -1,6 +1,7 @@
 //! The engine, driven with fake resources and judged by the list of its events.
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod children;
 mod fake;
 mod noop;
 mod order;

@@ -1,7 +1,7 @@
 //! One resource through its turn.
 
-use ccm_engine::{LateValues, Resolved};
-use ccm_model::{Event, Failure, Outcome, Resource, ResourceId};
+use ccm_engine::{LateValues, Progress, Resolved};
+use ccm_model::{Event, Failure, Outcome, Resource, ResourceId, ResourceIndex};
 
 use crate::fake::{Options, catalog, run, run_with};
 
@@ -79,15 +79,11 @@ fn events_come_in_order_and_carry_what_happened() {
 }
 
 /// Answers for the resource `a` alone.
-struct Late(fn() -> Result<Resolved<'static>, Failure>);
+struct Late(fn() -> Result<Resolved, Failure>);
 
 impl LateValues for Late {
-    fn resolve<'a>(&self, resource: &'a Resource) -> Result<Resolved<'a>, Failure> {
-        if &*resource.id.name == "a" {
-            (self.0)()
-        } else {
-            Ok(Resolved::Known(std::borrow::Cow::Borrowed(resource)))
-        }
+    fn resolve(&self, _: ResourceIndex, resource: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+        if &*resource.id.name == "a" { (self.0)() } else { Ok(Resolved::AsWritten) }
     }
 }
 
@@ -103,6 +99,8 @@ fn late_values_are_asked_for_before_anything_else() {
     assert!(failed.calls.is_empty());
     let without = run_late(|| Ok(Resolved::NoValue { reason: "nothing was captured".to_owned() }), false);
     assert_eq!(without.lines, ["a stable", "b stable"]);
+    let off = run_late(|| Ok(Resolved::NotManaged { reason: "`if` is false".to_owned() }), false);
+    assert_eq!(off.lines, ["a skipped: `if` is false", "b stable"]);
     let unknown = run_late(|| Ok(Resolved::NotBefore(ResourceId::new("fake", "z"))), true);
     assert_eq!(unknown.lines, ["a would change: not known before fake#z", "b stable"]);
 }

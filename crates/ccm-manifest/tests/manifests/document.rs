@@ -81,7 +81,10 @@ fn the_top_level_holds_ccm() {
         ("ccm: 5", &["1:6 expected a map, found the number `5` | the smallest manifest"]),
         ("ccm: [task: [a: ]]", &["1:6 expected a map, found a list | the smallest manifest"]),
         ("cmm:\n  resources: [task: [a: ]]\n", &["1:1 unknown key `cmm` | did you mean `ccm`?"]),
-        ("banana: 1\nccm: {resources: [task: [a: ]]}\n", &["1:1 unknown key `banana` | known here: `ccm`"]),
+        (
+            "banana: 1\nccm: {resources: [task: [a: ]]}\n",
+            &["1:1 unknown key `banana` | known here: `ccm`, `data`, `hierarchy` and `overrides`"],
+        ),
         (
             "name: x\nccm: {resources: [task: [a: ]]}\n",
             &["1:1 unknown key `name` | `name` stands below `ccm`"],
@@ -111,20 +114,9 @@ fn the_top_level_holds_ccm() {
         ),
         (
             "data: {a: 1}\nhierarchy:\noverrides:\nresources_template: x\nccm: {resources: [task: [a: ]]}\n",
-            &[
-                "1:1 `data` is not supported in this version",
-                "2:1 `hierarchy` is not supported in this version",
-                "3:1 `overrides` is not supported in this version",
-                "4:1 `resources_template` is not supported in this version",
-            ],
+            &["4:1 unknown key `resources_template` | `resources_template` stands below `ccm`"],
         ),
-        (
-            "data: {a: 1}\n",
-            &[
-                "1:1 the manifest has no `ccm` | the smallest manifest",
-                "1:1 `data` is not supported in this version",
-            ],
-        ),
+        ("data: {a: 1}\n", &["1:1 the manifest has no `ccm` | the smallest manifest"]),
     ]);
 }
 
@@ -135,7 +127,7 @@ fn below_ccm_every_key_is_known() {
         (
             "ccm:\n  banana: x\n  resources: [task: [a: ]]\n",
             &[
-                "2:3 unknown key `banana` | known here: `name`, `pre_message`, `post_message`, `fail_on_error` and `resources`",
+                "2:3 unknown key `banana` | known here: `name`, `pre_message`, `post_message`, `fail_on_error`, `resources` and `resources_template`",
             ],
         ),
         ("ccm:\n  resource: [task: [a: ]]\n", &["2:3 unknown key `resource` | did you mean `resources`?"]),
@@ -144,7 +136,7 @@ fn below_ccm_every_key_is_known() {
             "ccm:\n  executors: {}\n  resources_template: x\n  resources: [task: [a: ]]\n",
             &[
                 "2:3 `executors` is not supported in this version",
-                "3:3 `resources_template` is not supported in this version",
+                "3:3 `resources` and `resources_template` are both given (4:3 the list) | keep one of them",
             ],
         ),
         ("ccm:\n  name: ''\n  resources: [task: [a: ]]\n", &["2:9 the name is empty"]),

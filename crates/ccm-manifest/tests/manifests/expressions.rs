@@ -5,72 +5,72 @@ use crate::fake::{catalog, check_all, check_items, manifest};
 #[test]
 fn an_expression_is_refused_where_it_stands() {
     check_items(&[
-        (
-            "- task: [a: {command: 'echo {{ Facts.a }} x'}]",
-            &["3:33 expressions are not supported in this version"],
-        ),
+        ("- task: [a: {command: 'echo {{ Facts.a }} x'}]", &["3:42 there is no `Facts.a`"]),
         (
             "- task: [a: {command: \"echo ${ Facts.a } ${Data.b}\"}]",
-            &[
-                "3:33 expressions are not supported in this version",
-                "3:46 expressions are not supported in this version",
-            ],
+            &["3:42 there is no `Facts.a`", "3:53 there is no `Data.b`"],
         ),
         (
             "- task: [a: {command: \"\\techo ${ Facts.a } ${Data.b}\"}]",
-            &["3:27 expressions are not supported in this version"],
+            &["3:27 there is no `Facts.a`", "3:27 there is no `Data.b`"],
         ),
         (
             "- task:\n    - a:\n        command: |\n          echo {{ x }}",
-            &["5:22 expressions are not supported in this version"],
+            &["6:23 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
         ),
         (
             "- task: [a: {args: [x, 'y {{ z }}'], command: x}]",
-            &["3:31 expressions are not supported in this version"],
+            &["3:34 there is no `z` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
         ),
         (
             "- task: [a: {environment: {A: '{{ x }}', '${ y }': z}}]",
             &[
-                "3:36 expressions are not supported in this version",
-                "3:47 expressions are not supported in this version",
+                "3:39 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:50 there is no `y` | the names are `Facts`, `Data`, `Environ` and `Captures`",
             ],
         ),
-        ("- task: [a: {'{{ x }}': 5}]", &["3:19 expressions are not supported in this version"]),
+        (
+            "- task: [a: {'{{ x }}': 5}]",
+            &["3:22 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+        ),
         (
             "- task:\n    - '{{ x }}':\n    - 'b {{ x }}':",
             &[
-                "4:12 expressions are not supported in this version",
-                "5:14 expressions are not supported in this version",
+                "4:15 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "5:17 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
             ],
         ),
-        ("- task: {name: '{{ x }}!'}", &["3:21 expressions are not supported in this version"]),
+        (
+            "- task: {name: '{{ x }}!'}",
+            &["3:24 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+        ),
         (
             "- task: [a: {alias: '{{ x }}', ensure: '{{ x }}', provider: '${ x }', require: ['task#{{ x }}'], subscribe: '{{ x }}'}]",
             &[
-                "3:26 expressions are not supported in this version",
-                "3:45 expressions are not supported in this version",
-                "3:66 expressions are not supported in this version",
-                "3:91 expressions are not supported in this version",
-                "3:114 expressions are not supported in this version",
+                "3:29 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:48 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:69 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:94 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:117 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
             ],
         ),
         (
             "- task: [a: {timeout: '{{ x }}', level: '{{ x }}', refresh_only: '{{ x }}'}]",
             &[
-                "3:28 expressions are not supported in this version",
-                "3:46 expressions are not supported in this version",
-                "3:71 expressions are not supported in this version",
+                "3:31 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:49 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:74 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
             ],
         ),
         (
             "- task:\n    - defaults: {command: '{{ x }}'}\n    - a:\n    - b:\n    - c: {command: y}",
-            &["4:32 expressions are not supported in this version"],
+            &["4:35 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
         ),
         (
             "- task:\n    - defaults: {command: '{{ x }}'}\n- note: [a: ]",
             &[
                 "4:11 warning: `defaults` applies to no resource | it holds for the resources of the list that it stands in",
-                "4:32 expressions are not supported in this version",
+                "4:35 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
             ],
         ),
         (
@@ -84,10 +84,10 @@ fn an_expression_is_refused_where_it_stands() {
     check_all(&[(
         "ccm:\n  name: '{{ x }}'\n  pre_message: ${ x }\n  post_message: '${HOME}'\n  fail_on_error: '{{ x }}'\n  resources: [task: [a: ]]\n",
         &[
-            "2:10 expressions are not supported in this version",
-            "3:16 expressions are not supported in this version",
-            "4:18 expressions are not supported in this version | write `\\${` for a literal `${`",
-            "5:19 expressions are not supported in this version",
+            "2:13 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+            "3:19 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+            "4:18 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+            "5:22 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
         ],
     )]);
 }
@@ -107,9 +107,7 @@ fn a_shell_keeps_what_is_its_own() {
         (
             "- task: [a: {provider: shell, command: 'echo {{ x }} ${A:-${Facts.x}} ${A/b/c}'}]",
             &[
-                "3:50 expressions are not supported in this version",
-                "3:63 expressions are not supported in this version",
-                "3:75 expressions are not supported in this version | the shell gets POSIX parameter expansions only, such as `${NAME:-default}`",
+                "3:75 this is neither an expression nor an expansion that every shell knows | the shell gets POSIX parameter expansions only, such as `${NAME:-default}`",
             ],
         ),
         (
@@ -118,32 +116,36 @@ fn a_shell_keeps_what_is_its_own() {
         ),
         (
             "- task: [a: {provider: shell, environment: {A: '${HOME}'}}]",
-            &["3:53 expressions are not supported in this version | write `\\${` for a literal `${`"],
+            &[
+                "3:53 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+            ],
         ),
         (
             "- task: [a: {provider: shell, alias: '${HOME}', require: ['task#${HOME}']}]",
             &[
-                "3:43 expressions are not supported in this version | write `\\${` for a literal `${`",
-                "3:69 expressions are not supported in this version | write `\\${` for a literal `${`",
+                "3:43 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+                "3:69 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
             ],
         ),
         (
             "- task:\n    - 'echo ${HOME}': {provider: shell, command: x}",
-            &["4:17 expressions are not supported in this version | write `\\${` for a literal `${`"],
+            &[
+                "4:17 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+            ],
         ),
         // The provider was meant to be a shell, or may have been.
         (
             "- task: [a: {provider: banana, command: 'echo ${HOME} {{ x }}'}]",
             &[
                 "3:28 expected `direct` or `shell`, found the text `banana`",
-                "3:59 expressions are not supported in this version",
+                "3:62 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
             ],
         ),
         (
             "- task: [a: {provider: shel, command: 'echo ${HOME} {{ x }}'}]",
             &[
                 "3:28 expected `direct` or `shell`, found the text `shel` | did you mean `shell`?",
-                "3:57 expressions are not supported in this version",
+                "3:60 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
             ],
         ),
     ]);
@@ -155,17 +157,19 @@ fn elsewhere_a_parameter_needs_a_backslash() {
         (
             "- task: [a: {command: 'echo ${HOME}'}]",
             &[
-                "3:33 expressions are not supported in this version | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
+                "3:33 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
             ],
         ),
         (
             "- note: [a: {text: '${HOME} $HOME'}]",
-            &["3:25 expressions are not supported in this version | write `\\${` for a literal `${`"],
+            &[
+                "3:25 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+            ],
         ),
         (
             "- task:\n    - defaults: {command: 'echo ${HOME}'}\n    - a: {provider: shell}\n    - b:",
             &[
-                "4:37 expressions are not supported in this version | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
+                "4:37 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
             ],
         ),
     ]);

@@ -1,11 +1,14 @@
 //! Resource types for tests, and mistakes as lines of text.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
-use ccm_manifest::{Loaded, load};
+use ccm_expr::{Timestamp, Value};
+use ccm_manifest::{FactPath, Loaded, Request, Sources, load};
 use ccm_model::{
-    Catalog, Checked, Diagnostic, ManagedPath, Node, Properties, Resource, Severity, SourceId, SourceMap,
-    Text, TypeSpec, WantedAt, decode,
+    Catalog, Checked, ChildManifest, Diagnostic, Kind, ManagedPath, Node, Properties, Reader, Resource,
+    Severity, SourceMap, Text, TypeSpec, WantedAt, decode,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
@@ -15,6 +18,12 @@ pub(crate) struct Task;
 
 /// A type with nothing special.
 pub(crate) struct Note;
+
+/// A type whose resources are files, which a template may write.
+pub(crate) struct Copy;
+
+/// A type whose resources are manifests.
+pub(crate) struct Apply;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -53,7 +62,24 @@ struct NoteProperties {
     text: Option<Text>,
 }
 
-const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe"];
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct CopyProperties {
+    content: Option<Text>,
+    source: Option<Text>,
+    mode: Option<Text>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct ApplyProperties {
+    noop: Option<bool>,
+    health_check_only: Option<bool>,
+    allow_apply: Option<bool>,
+    data: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe", "control"];
 
 impl TypeSpec for Task {
     fn name(&self) -> &'static str {
@@ -68,6 +94,10 @@ impl TypeSpec for Task {
         &[("refreshonly", "refresh_only")]
     }
 
+    fn named_property(&self) -> Option<&'static str> {
+        Some("command")
+    }
+
     fn not_yet(&self) -> &'static [&'static str] {
         &["user", "docker"]
     }
@@ -80,10 +110,14 @@ impl TypeSpec for Task {
         &["direct", "shell", "docker"]
     }
 
-    fn is_shell_text(&self, property: &str, provider: Option<&str>, properties: &Properties) -> bool {
+    fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
         let without_command = properties.get("command").is_none();
-        provider == Some("shell")
-            && (matches!(property, "command" | "guard") || (property == "name" && without_command))
+        let is_read = matches!(property, "command" | "guard") || (property == "name" && without_command);
+        match provider {
+            _ if !is_read => Reader::Nobody,
+            Some("shell") => Reader::Shell,
+            _ => Reader::Words,
+        }
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
@@ -148,10 +182,117 @@ impl TypeSpec for Note {
     }
 }
 
+impl TypeSpec for Copy {
+    fn name(&self) -> &'static str {
+        "copy"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Fills a file."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["plain"]
+    }
+
+    fn template_source(&self) -> Option<(&'static str, &'static str)> {
+        Some(("source", "content"))
+    }
+
+    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
+        Some(ManagedPath { path: &resource.id.name, wanted: WantedAt::Other })
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        let properties = &checked.resource.properties;
+        let mut found = decode::<CopyProperties>(properties, COMMON).err().unwrap_or_default();
+        if let (Some(source), Some(_)) = (properties.entry("source"), properties.entry("content")) {
+            found.push(Diagnostic::error(source.key.span, "`source` and `content` are both given"));
+        }
+        found
+    }
+
+    fn schema(&self) -> Schema {
+        SchemaGenerator::default().into_root_schema_for::<CopyProperties>()
+    }
+}
+
+impl TypeSpec for Apply {
+    fn name(&self) -> &'static str {
+        "apply"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Applies a manifest."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["manifest"]
+    }
+
+    fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
+        let is = |name: &str, otherwise: bool| {
+            let scalar = resource.properties.get(name).and_then(Node::as_scalar);
+            scalar.map_or(otherwise, |scalar| scalar.kind() == Kind::Bool(true))
+        };
+        Some(ChildManifest {
+            path: &resource.id.name,
+            noop: is("noop", false),
+            health_check_only: is("health_check_only", false),
+            allow_apply: is("allow_apply", true),
+            data: resource.properties.get("data"),
+        })
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        decode::<ApplyProperties>(&checked.resource.properties, COMMON).err().unwrap_or_default()
+    }
+
+    fn schema(&self) -> Schema {
+        SchemaGenerator::default().into_root_schema_for::<ApplyProperties>()
+    }
+}
+
 pub(crate) const TYPES: [&dyn TypeSpec; 2] = [&Task, &Note];
 
-pub(crate) fn loaded(text: &str) -> Loaded {
-    let loaded = load(SourceId(0), text, &TYPES);
+/// A machine without files, facts and variables.
+pub(crate) struct Nothing;
+
+impl Sources for Nothing {
+    fn read(&self, _: &Path) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn facts(&self, _: &[FactPath], _: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        Ok(Value::map::<&str>([]))
+    }
+
+    fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
+        Ok(Vec::new())
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+}
+
+pub(crate) fn loaded(text: &str) -> Loaded<'static> {
+    let request = Request {
+        name: "m.yaml".to_owned(),
+        text: text.into(),
+        directory: "/m".into(),
+        hiera: Vec::new(),
+        assignments: Vec::new(),
+    };
+    let loaded = load(request, &TYPES, &Nothing);
     let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     assert_eq!(loaded.catalog.is_none(), has_error, "{text}");
     loaded
@@ -170,22 +311,26 @@ pub(crate) fn catalog(text: &str) -> Catalog {
 
 /// What is reported, each as `line:column message (line:column label) | hint`.
 pub(crate) fn reported(text: &str) -> Vec<String> {
-    let mut sources = SourceMap::default();
-    let id = sources.add("m.yaml", text);
-    assert_eq!(id, SourceId(0));
-    let found = loaded(text).diagnostics;
-    found.iter().map(|diagnostic| line(diagnostic, &sources)).collect()
+    let loaded = loaded(text);
+    let sources = loaded.texts();
+    loaded.diagnostics.iter().map(|diagnostic| line(diagnostic, &sources)).collect()
 }
 
-fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    let place = |span| sources.locate(span).map(|(_, position)| position.display()).unwrap_or_default();
+pub(crate) fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let place = |span| {
+        let Some((name, position)) = sources.locate(span) else { return String::new() };
+        let of = if name == "m.yaml" { String::new() } else { format!("{name}:") };
+        format!("{of}{}", position.display())
+    };
     let mut line = diagnostic.span().map(place).unwrap_or_default();
     if diagnostic.severity == Severity::Warning {
         line += " warning:";
     }
     line += &format!(" {}", diagnostic.message);
-    for label in diagnostic.labels.iter().filter(|label| !label.text.is_empty()) {
-        line += &format!(" ({} {})", place(label.span), label.text);
+    let is_shown = |(index, label): &(usize, &ccm_model::Label)| *index > 0 || !label.text.is_empty();
+    for (_, label) in diagnostic.labels.iter().enumerate().filter(is_shown) {
+        line += format!(" ({} {}", place(label.span), label.text).trim_end();
+        line += ")";
     }
     for hint in &diagnostic.hints {
         let is_manifest = hint.starts_with("the smallest manifest is");

@@ -2,9 +2,15 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod children;
+mod conditions;
+mod data;
 mod document;
 mod expressions;
+mod facts;
 mod fake;
+mod late;
+mod machine;
 mod paths;
 mod properties;
 mod references;
@@ -12,3 +18,5 @@ mod robustness;
 mod schema;
 mod shapes;
 mod size;
+mod templates;
+mod values;

@@ -177,21 +177,19 @@ fn what_comes_later_is_refused_by_name_and_once() {
         (
             "- task: [a: {control: {if: 'true'}, health_checks: [], user: root, command: x}]",
             &[
-                "3:18 `control` is not supported in this version",
                 "3:41 `health_checks` is not supported in this version",
                 "3:60 `user` is not supported in this version",
             ],
         ),
         (
             "- task:\n    - defaults: {control: {}, user: root}\n    - a:\n    - b:",
-            &[
-                "4:22 `control` is not supported in this version",
-                "4:35 `user` is not supported in this version",
-            ],
+            &["4:35 `user` is not supported in this version"],
         ),
         (
             "- note: [a: {user: root}]",
-            &["3:18 unknown property `user` | known here: text, alias, ensure, provider, require, subscribe"],
+            &[
+                "3:18 unknown property `user` | known here: text, alias, ensure, provider, require, subscribe, control",
+            ],
         ),
     ]);
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::fake::loaded;
+use crate::fake::{line, loaded};
+use crate::machine::Machine;
 
 const SAMPLE: &str = "\
 ccm:
@@ -129,5 +130,117 @@ proptest! {
             text.replace_range(at..=at, &instead);
         }
         survives(&text)?;
+    }
+}
+
+const WITH_VALUES: &str = "\
+data:
+  # @require
+  site: here
+  # @validate isInt(value) && value > 1
+  count: 5
+  of_facts: '{{ Facts.role }}-${ Environ.STAGE }'
+hierarchy:
+  merge: deep
+  order: ['role:{{ Facts.role }}', \"{{ lookup('facts.gone') }}\", all]
+overrides:
+  'role:web': {count: '{{ 5 + 1 }}'}
+  all: {list: [1, 2]}
+ccm:
+  name: '{{ Data.site }}'
+  fail_on_error: '{{ Data.count > 3 }}'
+  resources:
+    - task:
+        - defaults: {command: 'echo {{ Data.site }} \\${x}', timeout: '{{ Data.count }}'}
+        - 'say-{{ Facts.role }}':
+            provider: shell
+            args: '{{ Data.list | map(string(#)) }}'
+            control: {if: \"Facts.role == 'web'\", unless: \"file('/x') == 'no'\"}
+            environment: {'{{ Facts.role }}': '{{ file(\"/x\") }}'}
+    - copy:
+        - /x: {source: t.j2}
+        - /y: {content: \"{{ template('t.j2') }}{{ file('/x') }}\", require: ['copy#{{ \"/x\" }}']}
+    - apply:
+        - c.yaml: {noop: '{{ true }}', data: {a: '{{ Data.list }}'}}
+";
+
+fn machine() -> Machine {
+    Machine::with_facts("{role: web, evil: '{{ x }} ${ y }'}")
+        .variable("STAGE", "prod")
+        .file("t.j2", "{{ Facts.role }} {% for item in Data.list %}{{ item }}{% endfor %}")
+        .file("c.yaml", "ccm: {resources: [note: ['{{ Data.a | len() }}': {text: '{{ Facts.evil }}'}]]}")
+        .file("/x", "x")
+}
+
+/// Loads a manifest twice, reaches all of its resources, and looks at the places of what is told.
+fn survives_with_values(text: &str) -> Result<(), TestCaseError> {
+    let machine = machine();
+    let loaded = machine.load(text);
+    let texts = loaded.texts();
+    for diagnostic in &loaded.diagnostics {
+        for label in &diagnostic.labels {
+            let source = texts.get(label.span.source).expect("a text");
+            prop_assert!(source.text.get(label.span.range()).is_some(), "{diagnostic:?}");
+        }
+        prop_assert!(!diagnostic.message.contains('\n'), "{diagnostic:?}");
+    }
+    if let Some(catalog) = &loaded.catalog {
+        for index in catalog.indices() {
+            loaded.late.complete(index, catalog.resource(index), &|_| false);
+        }
+    }
+    let again = self::machine();
+    let again = again.load(text);
+    let told = |loaded: &ccm_manifest::Loaded<'_>| -> Vec<String> {
+        loaded.diagnostics.iter().map(|found| line(found, &loaded.texts())).collect()
+    };
+    prop_assert_eq!(told(&loaded), told(&again));
+    prop_assert_eq!(loaded.catalog, again.catalog);
+    Ok(())
+}
+
+#[test]
+fn the_sample_with_values_has_no_mistake() {
+    assert_eq!(machine().catalog(WITH_VALUES).resources.len(), 5);
+}
+
+proptest! {
+    #[test]
+    fn values_with_lines_lost_moved_and_indented_are_survived(
+        edits in prop::collection::vec((0..32_usize, 0..32_usize, 0..4_u8), 1..5),
+    ) {
+        let mut lines: Vec<String> = WITH_VALUES.lines().map(str::to_owned).collect();
+        for (from, to, edit) in edits {
+            let (from, to) = (from % lines.len(), to % lines.len());
+            match edit {
+                0 if lines.len() > 1 => drop(lines.remove(from)),
+                1 => lines.swap(from, to),
+                2 => lines[from].insert_str(0, "  "),
+                _ => lines[from] = lines[from].trim_start_matches("  ").to_owned(),
+            }
+        }
+        survives_with_values(&lines.join("\n"))?;
+    }
+
+    #[test]
+    fn values_with_characters_lost_and_added_are_survived(
+        edits in prop::collection::vec((0..WITH_VALUES.len(), r"[-:{}\[\]$\\#, a'\n.|()ä]?"), 1..5),
+    ) {
+        let mut text = WITH_VALUES.to_owned();
+        for (at, instead) in edits {
+            let mut at = at.min(text.len().saturating_sub(1));
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            let end = at + text[at..].chars().next().map_or(0, char::len_utf8);
+            text.replace_range(at..end, &instead);
+        }
+        survives_with_values(&text)?;
+    }
+
+    #[test]
+    fn any_text_in_braces_is_survived(inner in r"[A-Za-z.()'\[\]{}|+?:, 0-9#$\n]{0,30}") {
+        let quoted = Value::from(format!("{{{{ {inner} }}}}"));
+        survives_with_values(&format!("data: {{a: {quoted}}}\nccm: {{resources: [task: [{quoted}: {{command: {quoted}, timeout: {quoted}}}]]}}"))?;
     }
 }

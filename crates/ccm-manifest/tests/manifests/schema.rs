@@ -8,6 +8,7 @@ use jsonschema::Validator;
 use serde_json::json;
 
 use crate::fake::{TYPES, catalog, loaded, manifest};
+use crate::machine::{self, Machine};
 
 static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::draft202012::new(&schema(&TYPES)).expect("a schema"));
@@ -29,9 +30,13 @@ fn json_of(node: &Node) -> serde_json::Value {
     }
 }
 
-fn is_valid(text: &str) -> bool {
+fn parsed(text: &str) -> serde_json::Value {
     let tree = ccm_yaml::parse(SourceId(0), text, &ccm_yaml::Limits::default()).expect("YAML");
-    VALIDATOR.is_valid(&tree.as_ref().map_or(serde_json::Value::Null, json_of))
+    tree.as_ref().map_or(serde_json::Value::Null, json_of)
+}
+
+fn is_valid(text: &str) -> bool {
+    VALIDATOR.is_valid(&parsed(text))
 }
 
 #[test]
@@ -56,6 +61,12 @@ fn what_the_loader_takes_the_schema_takes() {
         "- task: [a: {refreshonly: true}, b: {refresh_only: true, refreshonly: ~}, c: {refresh_only: , refreshonly: true}]",
         "- task: {name: 5, environment: {A: b, C: 5}}",
         "- task: ['a b#c/d': {alias: 5}, 7: ]\n- note: [x: {require: ['task#a b#c/d']}]",
+        "- task: [a: {control: {if: 'true', unless: ' 1 == 2'}}, b: {control: {if: true}}, c: {control: }]",
+        "- task: [a: {timeout: '{{ 5 }}', refresh_only: '${ false }', level: \"{{ 'loud' }}\", ensure: \"{{ 'absent' }}\"}]",
+        "- task: [a: {command: x, args: '{{ [1] }}', environment: '{{ {\"a\": 1} }}', guard: '{{ [\"x\"] }}'}]",
+        "- task: [a: {args: ['{{ 1 }}'], command: x, environment: {'{{ 1 }}': '{{ 2 }}'}}]",
+        "- task: [a: {provider: \"{{ 'shell' }}\", require: '{{ [] }}', subscribe: [\"{{ 'note#n' }}\"]}]\n- note: ['{{ \"n\" }}': ]",
+        "- task: [defaults: {timeout: '{{ 5 }}'}, a: ]\n- task: {name: '{{ 5 }}', timeout: '{{ 5 }}'}",
     ] {
         let text = manifest(items);
         catalog(&text);
@@ -64,10 +75,39 @@ fn what_the_loader_takes_the_schema_takes() {
     for settings in [
         "name: x, pre_message: y, post_message: z, fail_on_error: true",
         "name: 5, pre_message: , fail_on_error: ~",
+        "name: '{{ 5 }}', fail_on_error: '{{ true }}', resources_template: ~",
     ] {
         let text = format!("ccm: {{{settings}, resources: [task: [a: ]]}}");
         catalog(&text);
         assert!(is_valid(&text), "{text}");
+    }
+}
+
+#[test]
+fn what_values_come_from_is_described() {
+    for around in [
+        "data: {a: 1, b: [x, {c: '{{ 5 }}'}]}",
+        "data:\nhierarchy:\noverrides:",
+        "hierarchy: {order: [a, 5, '{{ 5 }}'], merge: deep}\noverrides: {a: {b: c}, d: }",
+        "hierarchy: {order: , merge: }",
+    ] {
+        let text = format!("{around}\nccm: {{resources: [task: [a: ]]}}");
+        catalog(&text);
+        assert!(is_valid(&text), "{text}");
+    }
+    let machine =
+        Machine::default().file("t.j2", "- note: [a: ]").file("c.yaml", "ccm: {resources: [note: [b: ]]}");
+    let schema = schema(&machine::TYPES);
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    for text in [
+        "ccm: {resources_template: t.j2}",
+        "ccm: {resources_template: t.j2, name: x}",
+        "ccm: {resources: [apply: [c.yaml: {noop: '{{ true }}', allow_apply: false, data: {a: 1}}]]}",
+        "data: {d: {}}\nccm: {resources: [apply: [c.yaml: {data: '{{ Data.d }}'}]]}",
+        "ccm: {resources: [copy: [/a: {source: '{{ \"t.j2\" }}'}]]}",
+    ] {
+        machine.catalog(text);
+        assert!(validator.is_valid(&parsed(text)), "{text}");
     }
 }
 
@@ -107,7 +147,11 @@ fn what_the_loader_refuses_the_schema_refuses() {
         "- task: [a: {provider: shel}]",
         "- task: [a: {provider: docker}]",
         "- task: [a: {user: root}]",
-        "- task: [a: {control: {if: 'true'}}]",
+        "- task: [a: {control: {if: '{{ true }}'}}]",
+        "- task: [a: {control: {unless: '${ true }'}}]",
+        "- task: [a: {control: {when: 'true'}}]",
+        "- task: [a: {control: 'true'}]",
+        "- task: [a: {timeout: 'in {{ 5'}]",
         "- task: [a: {alias: ''}]",
         "- task: [a: {require: note#n}]\n- note: [n: ]",
         "- task: [a: {require: [n]}]\n- note: [n: ]",
@@ -132,7 +176,17 @@ fn what_the_loader_refuses_the_schema_refuses() {
         "ccm: {fail_on_error: 'yes', resources: [task: [a: ]]}",
         "ccm: {executors: {}, resources: [task: [a: ]]}",
         "ccm: {banana: x, resources: [task: [a: ]]}",
-        "{data: {}, ccm: {resources: [task: [a: ]]}}",
+        "{data: [], ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {}, ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {order: x}, ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {order: ['']}, ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {order: [], merge: last}, ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {order: [], by: x}, ccm: {resources: [task: [a: ]]}}",
+        "{overrides: {a: x}, ccm: {resources: [task: [a: ]]}}",
+        "{overrides: [], ccm: {resources: [task: [a: ]]}}",
+        "ccm: {resources_template: t.j2, resources: [task: [a: ]]}",
+        "ccm: {resources_template: sub/t.j2}",
+        "ccm: {resources_template: }",
         "resources: [task: [a: ]]",
     ] {
         assert_eq!(loaded(text).catalog, None, "{text}");
@@ -146,13 +200,13 @@ fn it_explains_what_it_describes() {
     let task = &schema["$defs"]["task"];
     assert_eq!(task["description"], "Does something.");
     assert_eq!(task["properties"]["command"]["description"], "What to do.");
-    assert_eq!(task["properties"]["ensure"]["enum"], json!(["present", "absent", null]));
-    assert_eq!(task["properties"]["provider"]["enum"], json!(["direct", "shell", null]));
+    assert_eq!(task["properties"]["ensure"]["anyOf"][0]["enum"], json!(["present", "absent", null]));
+    assert_eq!(task["properties"]["provider"]["anyOf"][0]["enum"], json!(["direct", "shell", null]));
     assert_eq!(task["properties"]["refreshonly"]["description"], "Another name for `refresh_only`.");
     assert!(task["properties"]["require"]["description"].is_string());
     assert_eq!(schema["$defs"]["task.single"]["required"], json!(["name"]));
     let ccm = &schema["properties"]["ccm"]["properties"];
-    for key in ["name", "pre_message", "post_message", "fail_on_error", "resources"] {
+    for key in ["name", "pre_message", "post_message", "fail_on_error", "resources", "resources_template"] {
         assert!(ccm[key]["description"].is_string(), "{key}");
     }
 }

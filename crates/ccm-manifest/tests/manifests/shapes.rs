@@ -309,7 +309,7 @@ fn what_is_broken_does_not_hide_the_rest() {
          - b: {comand: x, timeout: soon}\n        - c\n        - d: {require: [task#bb], ensure: gone}\n    \
          - note: [e: {text: [1]}]\n",
         &[
-            "1:1 unknown key `banana` | known here: `ccm`",
+            "1:1 unknown key `banana` | known here: `ccm`, `data`, `hierarchy` and `overrides`",
             "3:3 unknown key `nmae` | did you mean `name`?",
             "4:18 expected a boolean, found the number `7`",
             "6:7 unknown resource type `exce` | known here: `task` and `note`",

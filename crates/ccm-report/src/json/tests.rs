@@ -70,7 +70,9 @@ fn every_outcome_has_its_booleans() {
         (failed(false), "failed", "..f..!"),
         (failed(true), "failed", "c.f..!"),
         (skipped(unmet), "skipped", "...s.."),
+        (skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() }), "skipped", "...s.."),
         (skipped(SkipCause::NotSelected), "skipped", "...s.."),
+        (skipped(SkipCause::ManifestEnded { culprit: ResourceId::new("exec", "a") }), "skipped", "...s.."),
         (skipped(SkipCause::Stopped { by: stopped }), "skipped", "...s.."),
     ] {
         let (event, urgent) = encoded(outcome);

@@ -39,8 +39,14 @@ impl<'a> Words<'a> {
                 words.unmet = culprits.iter().map(ToString::to_string).collect();
                 words.reason.get_or_insert_with(|| format!("{} failed", words.unmet.join(", ")));
             }
+            Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => {
+                words.reason.get_or_insert_with(|| format!("not managed: {reason}"));
+            }
             Outcome::Skipped { cause: SkipCause::NotSelected } => {
                 words.reason.get_or_insert_with(|| "not selected".to_owned());
+            }
+            Outcome::Skipped { cause: SkipCause::ManifestEnded { culprit } } => {
+                words.reason.get_or_insert_with(|| format!("its manifest ended because {culprit} failed"));
             }
             Outcome::Skipped { cause: SkipCause::Stopped { by } } => {
                 words.reason.get_or_insert_with(|| stopped(by));

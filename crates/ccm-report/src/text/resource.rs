@@ -26,7 +26,13 @@ impl Level {
             | Outcome::Refreshed
             | Outcome::WouldChange { .. }
             | Outcome::WouldRefresh { .. }
-            | Outcome::Skipped { cause: SkipCause::NotSelected | SkipCause::Stopped { .. } } => Self::Warn,
+            | Outcome::Skipped {
+                cause:
+                    SkipCause::NotSelected
+                    | SkipCause::NotManaged { .. }
+                    | SkipCause::ManifestEnded { .. }
+                    | SkipCause::Stopped { .. },
+            } => Self::Warn,
             Outcome::Failed(_) | Outcome::Skipped { cause: SkipCause::Unmet { .. } } => Self::Error,
         }
     }
@@ -110,7 +116,11 @@ fn cause(outcome: &Outcome) -> Option<String> {
         Outcome::Failed(failure) => failure.chain.first().cloned(),
         Outcome::Skipped { cause } => Some(match cause {
             SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
+            SkipCause::NotManaged { reason } => format!("not managed: {reason}"),
             SkipCause::NotSelected => "not selected".to_owned(),
+            SkipCause::ManifestEnded { culprit } => {
+                format!("its manifest ended because {} failed (fail_on_error)", name(culprit))
+            }
             SkipCause::Stopped { by } => stopped(by),
         }),
         _ => None,
@@ -132,7 +142,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     if !transaction.triggered_by.is_empty() {
         below(out, "triggered by: ", &names(&transaction.triggered_by))?;
     }
-    let explains = verbosity == Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
+    let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
     if let Some(reason) =
         transaction.reason.as_ref().filter(|reason| explains && Some(*reason) != noop_message)
     {
@@ -147,7 +157,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
         diff(out, text)?;
     }
     // The state of what is stable is what the manifest says.
-    if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Verbose)
+    if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Everything)
         && *outcome != Outcome::Unchanged
     {
         below(out, "state: ", &state.to_string())?;

@@ -27,13 +27,14 @@ pub(crate) fn write(out: &mut String, run: &RunSummary, failed: &[ResourceId]) -
 
 /// The counts that are not zero, with the words that the lines above used.
 pub(crate) fn counted(run: &RunSummary) -> String {
-    let Counts { total: _, unchanged, changed, refreshed, failed, unmet, skipped } = run.counts;
+    let Counts { total: _, unchanged, changed, refreshed, pending, failed, unmet, skipped } = run.counts;
     let (changes, refreshes) =
         if run.noop { ("would change", "would refresh") } else { ("changed", "refreshed") };
     let counts = [
         (unchanged, "stable"),
         (changed, changes),
         (refreshed, refreshes),
+        (pending, "would change"),
         (failed, "failed"),
         (unmet, "unmet"),
         (skipped, "skipped"),

@@ -114,7 +114,15 @@ fn every_outcome_has_its_line() {
             skipped(SkipCause::Unmet { culprits: vec![id("exec#a"), id("file#/etc/b")] }),
             "ERROR exec#job unmet ensure=present: exec#a, file#/etc/b failed\n",
         ),
+        (
+            skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() }),
+            "WARN  exec#job skipped ensure=present: not managed: `if` is false\n",
+        ),
         (skipped(SkipCause::NotSelected), ""),
+        (
+            skipped(SkipCause::ManifestEnded { culprit: id("exec#a") }),
+            "WARN  exec#job skipped ensure=present: its manifest ended because exec#a failed (fail_on_error)\n",
+        ),
         (
             skipped(SkipCause::Stopped { by: StopCause::Signal { name: "SIGINT".to_owned(), number: 2 } }),
             "WARN  exec#job skipped ensure=present: the run was stopped by SIGINT\n",
@@ -186,10 +194,10 @@ fn a_failure_says_everything_below_its_line() {
     assert_eq!(line(rich_failure()), expected);
     assert_eq!(text(Verbosity::Quiet, &[finished(rich_failure())]), expected);
 
-    let verbose = expected
-        .replace("      warning:", "      reason: triggered\n      warning:")
-        .replace("`timeout`\n", "`timeout`\n      state: {\"exitcode\":7}\n");
+    let verbose = expected.replace("      warning:", "      reason: triggered\n      warning:");
     assert_eq!(text(Verbosity::Verbose, &[finished(rich_failure())]), verbose);
+    let everything = verbose.replace("`timeout`\n", "`timeout`\n      state: {\"exitcode\":7}\n");
+    assert_eq!(text(Verbosity::Everything, &[finished(rich_failure())]), everything);
 }
 
 #[test]
@@ -225,7 +233,11 @@ fn reasons_are_for_verbose_and_for_what_was_skipped() {
     let changed = reason(transaction(Outcome::Changed));
     assert!(!text(Verbosity::Normal, std::slice::from_ref(&changed)).contains("reason"));
     assert!(
-        text(Verbosity::Verbose, &[changed])
+        text(Verbosity::Verbose, std::slice::from_ref(&changed))
+            .ends_with("\n      reason: every `creates` exists\n")
+    );
+    assert!(
+        text(Verbosity::Everything, &[changed])
             .ends_with("\n      reason: every `creates` exists\n      state: {\"exitcode\":null}\n")
     );
 
@@ -290,7 +302,15 @@ fn quiet_shows_only_errors() {
 fn a_whole_run_reads_from_message_to_summary() {
     let mut other = transaction(Outcome::Failed(Box::new(Failure::new("boom"))));
     other.id = id("file#/etc/x");
-    let counts = Counts { total: 6, unchanged: 1, changed: 1, refreshed: 1, failed: 2, skipped: 1, unmet: 0 };
+    let counts = Counts {
+        total: 6,
+        unchanged: 1,
+        changed: 1,
+        refreshed: 1,
+        failed: 2,
+        skipped: 1,
+        ..Counts::default()
+    };
     let events = [
         Event::SessionStarted(SessionStarted {
             at: SystemTime::UNIX_EPOCH,
@@ -334,6 +354,11 @@ fn the_summary_of_a_noop_says_that_nothing_was_changed() {
     assert_eq!(
         text(Verbosity::Normal, &[Event::SessionFinished(Box::new(run))]),
         "Summary: 4 resources in 2.5s: 1 stable, 2 would change, 1 would refresh\n  noop: nothing was changed\n"
+    );
+    let counts = Counts { total: 3, changed: 1, pending: 2, ..Counts::default() };
+    assert_eq!(
+        text(Verbosity::Normal, &[Event::SessionFinished(Box::new(summary(counts)))]),
+        "Summary: 3 resources in 2.5s: 1 changed, 2 would change\n"
     );
     let empty = RunSummary { message: Some(String::new()), ..summary(Counts::default()) };
     assert_eq!(
@@ -471,7 +496,7 @@ proptest! {
             finished(unmet),
             Event::SessionFinished(Box::new(RunSummary { stopped, message, ..summary(Counts::default()) })),
         ];
-        let text = text(Verbosity::Verbose, &events);
+        let text = text(Verbosity::Everything, &events);
         // Failed: its line, cause, triggers, reason, warning, two of output, changed, hint, state.
         prop_assert_eq!(text.matches('\n').count(), 1 + 1 + 10 + 1 + 1 + 3, "{}", text);
         let control = |character: char| character.is_control() && character != '\n' && character != '\t';

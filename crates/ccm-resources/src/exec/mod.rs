@@ -14,7 +14,7 @@ mod values;
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
 use ccm_model::{
-    Checked, Diagnostic, Entry, Failure, Properties, Resource, Span, TypeSpec, decode, decode_partly,
+    Checked, Diagnostic, Entry, Failure, Properties, Reader, Resource, Span, TypeSpec, decode, decode_partly,
     shell_operator,
 };
 use schemars::{Schema, SchemaGenerator};
@@ -69,14 +69,24 @@ impl TypeSpec for ExecType {
         &["posix", "shell"]
     }
 
-    fn is_shell_text(&self, property: &str, provider: Option<&str>, properties: &Properties) -> bool {
-        provider == Some("shell")
-            && match property {
-                "command" | "onlyif" | "unless" => true,
-                // Without a command the name is the command.
-                "name" => properties.get("command").is_none(),
-                _ => false,
-            }
+    fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
+        let is_read = match property {
+            "onlyif" | "unless" => true,
+            // With arguments it is the program alone, which is not split.
+            "command" => properties.get("args").is_none(),
+            // Without a command the name is the command.
+            "name" => properties.get("command").is_none(),
+            _ => false,
+        };
+        match provider {
+            Some("shell") if is_read || property == "command" => Reader::Shell,
+            None | Some("posix") if is_read => Reader::Words,
+            _ => Reader::Nobody,
+        }
+    }
+
+    fn named_property(&self) -> Option<&'static str> {
+        Some("command")
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

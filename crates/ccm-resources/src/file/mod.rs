@@ -10,7 +10,9 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, WantedAt, decode};
+use ccm_model::{
+    Checked, Diagnostic, Failure, ManagedPath, Resource, ScalarStyle, TypeSpec, WantedAt, decode,
+};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, as_failure};
@@ -55,6 +57,10 @@ impl TypeSpec for FileType {
         &["posix"]
     }
 
+    fn template_source(&self) -> Option<(&'static str, &'static str)> {
+        Some(("source", "content"))
+    }
+
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
         let wanted = match ensure {
@@ -66,14 +72,19 @@ impl TypeSpec for FileType {
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        let properties = match decode::<FileProperties>(&checked.resource.properties, COMMON) {
-            Ok(properties) => properties,
-            Err(diagnostics) => return diagnostics,
+        let computed_mode = computed_mode(checked.resource);
+        let mut diagnostics = match decode::<FileProperties>(&checked.resource.properties, COMMON) {
+            Ok(properties) => {
+                let mistakes = build(checked.resource, properties).err().unwrap_or_default();
+                mistakes.into_iter().map(|mistake| mistake.at(checked)).collect()
+            }
+            Err(diagnostics) => diagnostics,
         };
-        let built = build(checked.resource, properties);
-        let mistakes = built.err().unwrap_or_default();
-        let mut diagnostics: Vec<Diagnostic> =
-            mistakes.into_iter().map(|mistake| mistake.at(checked)).collect();
+        if let Some(mistake) = computed_mode {
+            // What else there is to say of it comes from the wrong base.
+            diagnostics.retain(|other| other.span() != mistake.span());
+            diagnostics.push(mistake);
+        }
         diagnostics.sort_by_key(Diagnostic::span);
         diagnostics
     }
@@ -85,11 +96,25 @@ impl TypeSpec for FileType {
 
 impl ResourceType for FileType {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+        if let Some(mistake) = computed_mode(resource) {
+            return Err(as_failure(vec![mistake]));
+        }
         let properties = decode::<FileProperties>(&resource.properties, COMMON).map_err(as_failure)?;
         let file = build(resource, properties)
             .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
         bind(file, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
     }
+}
+
+/// Refuses a mode that an expression yielded as a number: nobody can tell in which base it was meant.
+fn computed_mode(resource: &Resource) -> Option<Diagnostic> {
+    let node = resource.properties.get("mode")?;
+    let is_number = node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Computed);
+    is_number.then(|| {
+        let message = format!("expected a mode as text, found {}", node.describe());
+        Diagnostic::error(node.span, message)
+            .with_hint("write it as text where it comes from, like `\"0644\"`")
+    })
 }
 
 fn build(resource: &Resource, properties: FileProperties) -> Result<File, Vec<Mistake>> {

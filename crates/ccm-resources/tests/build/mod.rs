@@ -6,7 +6,7 @@ use ccm_model::{
 };
 use ccm_resources::types;
 
-/// A plain scalar; `[a|b]` is a list and `{a=1|b=2}` a map of them.
+/// A plain scalar; `[a|b]` is a list and `{a=1|b=2}` a map of them, and `<5>` is what an expression yielded.
 fn node(text: &str) -> Node {
     let inside = |open, close| text.strip_prefix(open).and_then(|text: &str| text.strip_suffix(close));
     let value = if let Some(list) = inside('[', ']') {
@@ -18,6 +18,8 @@ fn node(text: &str) -> Node {
                 .map(|(key, value)| entry(key, value))
                 .collect(),
         ))
+    } else if let Some(computed) = inside('<', '>') {
+        Value::Scalar(Scalar { text: computed.into(), style: ScalarStyle::Computed })
     } else {
         // An empty text without quotes would be null.
         let style = if text.is_empty() { ScalarStyle::Quoted } else { ScalarStyle::Plain };
@@ -41,13 +43,10 @@ pub(crate) fn resource(type_name: &str, name: &str, properties: &[(&str, &str)])
         properties.iter().filter(|(key, _)| !COMMON.contains(key)).map(|(key, value)| entry(key, value));
     Resource {
         id: ResourceId::new(type_name, name),
-        span: Span::default(),
-        alias: None,
         ensure: common("ensure"),
         provider: common("provider"),
-        require: Vec::new(),
-        subscribe: Vec::new(),
         properties: Properties::new(Map::new(own.collect()), None),
+        ..Resource::default()
     }
 }
 

@@ -47,6 +47,14 @@ fn mistakes_in_properties_are_named() {
             "`backup` can't keep what `force` removes | it keeps the content of one file; drop one of them",
         ),
         (
+            &[("mode", "<644>")],
+            "expected a mode as text, found the number `644` | write it as text where it comes from, like `\"0644\"`",
+        ),
+        (
+            &[("mode", "<8>")],
+            "expected a mode as text, found the number `8` | write it as text where it comes from, like `\"0644\"`",
+        ),
+        (
             &[("mode", "u+x")],
             "`u+x` is not a mode in octal digits | symbolic modes are not supported: write it like `0644`",
         ),

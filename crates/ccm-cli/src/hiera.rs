@@ -1,0 +1,219 @@
+//! `ccm hiera`: values that depend on facts.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use ccm_data::hierarchy::Outcome;
+use ccm_data::layers::Source;
+use ccm_data::printed::{to_json, to_text};
+use ccm_expr::Value;
+use ccm_manifest::{DataFile, Redaction, ResolvedData, parse_data};
+use ccm_model::{Diagnostic, SourceMap, escape_control};
+
+use crate::arguments::{FactArguments, HieraParse};
+use crate::exit::Code;
+use crate::sources::{MachineSources, url_hint};
+use crate::{diagnostics, facts, manifest, messages, printed, show};
+
+/// A file of values may have this many bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// Prints the values of a file for some facts.
+pub(crate) fn run(arguments: &HieraParse) -> Code {
+    if let Some(hint) = url_hint(&arguments.file) {
+        let message = format!("{}: a URL is not supported in this version", arguments.file.display());
+        messages::error(&message, &[], &[hint]);
+        return Code::NothingRun;
+    }
+    let (name, text) = match manifest::text(&arguments.file, LONGEST, "file") {
+        Ok(read) => read,
+        Err(code) => return code,
+    };
+    let given = FactArguments { facts: arguments.facts.clone(), fact: arguments.given.clone() };
+    let mut sources = MachineSources::new(&given, None);
+    if !arguments.system_facts {
+        sources = sources.of_another();
+    }
+    if arguments.env_facts {
+        sources = sources.with_environment();
+    }
+    let file = DataFile { name: name.clone(), text: text.into() };
+    let parsed = parse_data(&file, &arguments.data, &sources);
+    let Some(data) = parsed.data else { return facts::refuse(&parsed.diagnostics, &parsed.texts, &name) };
+    diagnostics::print(&parsed.diagnostics, &parsed.texts);
+    if arguments.explain {
+        return show::print(&explanation(&data));
+    }
+    let found = match &arguments.query {
+        None => Ok(data.value.clone()),
+        Some(path) => facts::at(path, &data.value),
+    };
+    let value = match found {
+        Ok(value) if arguments.show_sensitive => value,
+        Ok(value) => Redaction::new(&data.secrets).value(&value),
+        Err(mistake) => {
+            diagnostics::print(&[mistake], &SourceMap::default());
+            return Code::NothingRun;
+        }
+    };
+    if arguments.env {
+        return match variables(&value, &arguments.env_prefix) {
+            Ok(text) => show::print(&text),
+            Err(mistakes) => {
+                diagnostics::print(&mistakes, &SourceMap::default());
+                Code::NothingRun
+            }
+        };
+    }
+    show::print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
+}
+
+/// Writes values as assignments that a shell reads.
+fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    leaves(value, &mut Vec::new(), &mut found);
+    let mut text = String::new();
+    let mut mistakes = Vec::new();
+    let mut taken: HashMap<String, String> = HashMap::new();
+    for (path, value) in found {
+        let name =
+            std::iter::once(prefix).chain(path.iter().copied()).map(part).collect::<Vec<_>>().join("_");
+        let path = path.join(".");
+        if let Some(earlier) = taken.get(&name) {
+            let message = format!("`{earlier}` and `{path}` are both called {name}");
+            let mistake = Diagnostic::without_place(escape_control(&message).into_owned());
+            mistakes.push(mistake.with_hint("print one of them with --query, or all with --yaml"));
+            continue;
+        }
+        let shown = match value {
+            Value::List(_) => to_json(value).to_string(),
+            value => to_text(value).into_owned(),
+        };
+        if shown.contains('\0') {
+            let message = format!("`{path}` holds a NUL byte, which no variable can");
+            mistakes.push(Diagnostic::without_place(escape_control(&message).into_owned()));
+            continue;
+        }
+        text += &format!("{name}={}\n", quoted(&shown));
+        taken.insert(name, path);
+    }
+    if mistakes.is_empty() { Ok(text) } else { Err(mistakes) }
+}
+
+/// What is no map, with the keys that lead to it.
+fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, found: &mut Vec<(Vec<&'v str>, &'v Value)>) {
+    let Value::Map(map) = value else { return found.push((path.clone(), value)) };
+    for (key, value) in &**map {
+        path.push(key);
+        leaves(value, path, found);
+        path.pop();
+    }
+}
+
+/// A key as a part of the name of a variable.
+fn part(key: &str) -> String {
+    let part = |character: char| {
+        if character.is_ascii_alphanumeric() { character.to_ascii_uppercase() } else { '_' }
+    };
+    key.chars().map(part).collect()
+}
+
+/// Writes a text as one word of a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,@%+=".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Which entries of the hierarchy matched, and where each value comes from.
+fn explanation(data: &ResolvedData) -> String {
+    let mut rows = Vec::new();
+    for (entry, outcome) in &data.entries {
+        rows.push((escape_control(entry).into_owned(), outcome_in_words(outcome)));
+    }
+    let mut text = String::from("hierarchy:\n");
+    text += &if rows.is_empty() { "  none\n".to_owned() } else { table(&rows) };
+    rows.clear();
+    for origin in data.layers.origins() {
+        let sources: Vec<String> = origin.sources.iter().map(source_in_words).collect();
+        rows.push((escape_control(&origin.path.join(".")).into_owned(), sources.join(" + ")));
+    }
+    text += "values:\n";
+    text + &if rows.is_empty() { "  none\n".to_owned() } else { table(&rows) }
+}
+
+fn outcome_in_words(outcome: &Outcome) -> String {
+    let named = |name: &str, what: &str| format!("`{}`: {what}", escape_control(name));
+    match outcome {
+        Outcome::Empty => "skipped: all of its expressions came up empty".to_owned(),
+        Outcome::NotFound(name) => named(name, "no override of that name"),
+        Outcome::Applied(name) => named(name, "applied"),
+        Outcome::Repeated(name) => named(name, "applied already"),
+        Outcome::NotReached(Some(name)) => named(name, "not looked for, an earlier entry matched"),
+        Outcome::NotReached(None) => "not looked for, an earlier entry matched".to_owned(),
+    }
+}
+
+fn source_in_words(source: &Source) -> String {
+    match source {
+        Source::Data => "data".to_owned(),
+        Source::Override(name) => format!("override `{}`", escape_control(name)),
+        Source::File(name) => Path::new(name).display().to_string(),
+        // The value is on the command line already, and may be one that is not to be shown.
+        Source::CommandLine(_) => "--data".to_owned(),
+    }
+}
+
+/// Rows of two columns.
+fn table(rows: &[(String, String)]) -> String {
+    const WIDEST: usize = 50;
+    let width = rows.iter().map(|(first, _)| first.chars().count()).max().unwrap_or(0).min(WIDEST);
+    rows.iter().fold(String::new(), |text, (first, second)| text + &format!("  {first:width$}  {second}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_variables_that_a_shell_reads() {
+        let value = Value::map([
+            ("log_level", Value::text("WARN")),
+            ("web", Value::map([("listen-port", Value::Int(443)), ("tls", Value::Bool(true))])),
+            ("motd", Value::text("it's $HOME\n")),
+            ("packages", Value::list([Value::text("a b"), Value::Int(1)])),
+            ("none", Value::Null),
+            ("9lives", Value::text("")),
+            ("nothing", Value::map::<&str>([])),
+        ]);
+        let expected = "\
+HIERA_LOG_LEVEL=WARN
+HIERA_WEB_LISTEN_PORT=443
+HIERA_WEB_TLS=true
+HIERA_MOTD='it'\\''s $HOME
+'
+HIERA_PACKAGES='[\"a b\",1]'
+HIERA_NONE=''
+HIERA_9LIVES=''
+";
+        assert_eq!(variables(&value, "HIERA"), Ok(expected.to_owned()));
+        assert_eq!(variables(&Value::Int(1), "port"), Ok("PORT=1\n".to_owned()));
+    }
+
+    #[test]
+    fn two_values_of_one_name_are_refused() {
+        let value = Value::map([
+            ("a-b", Value::Int(1)),
+            ("a", Value::map([("b", Value::Int(2))])),
+            ("c", Value::text("\0")),
+        ]);
+        let mistakes = variables(&value, "X").expect_err("two mistakes");
+        let messages: Vec<_> = mistakes.iter().map(|mistake| &*mistake.message).collect();
+        assert_eq!(
+            messages,
+            ["`a-b` and `a.b` are both called X_A_B", "`c` holds a NUL byte, which no variable can"]
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! Late values, as the engine asks for them.
+
+use ccm_engine::{LateValues, Progress, Resolved};
+use ccm_manifest::{Completed, Late};
+use ccm_model::{Catalog, Diagnostic, Failure, Resource, ResourceIndex, SourceMap};
+
+/// Completes the resources of a catalog.
+pub(crate) struct CatalogLate<'a, 's> {
+    pub(crate) late: &'a Late<'s>,
+    pub(crate) catalog: &'a Catalog,
+}
+
+impl LateValues for CatalogLate<'_, '_> {
+    fn resolve(
+        &self,
+        index: ResourceIndex,
+        resource: &Resource,
+        progress: &dyn Progress,
+    ) -> Result<Resolved, Failure> {
+        match self.late.complete(index, resource, &|index| progress.would_change(index)) {
+            Completed::AsWritten => Ok(Resolved::AsWritten),
+            Completed::Resource(resource) => Ok(Resolved::Completed(resource)),
+            Completed::NotManaged(reason) => Ok(Resolved::NotManaged { reason }),
+            Completed::NotBefore(index) => Ok(Resolved::NotBefore(self.catalog.resource(index).id.clone())),
+            Completed::Mistaken(mistakes) => Err(failure(&mistakes, &self.late.texts())),
+        }
+    }
+}
+
+/// Puts mistakes that showed only now into words, each with its place.
+fn failure(mistakes: &[Diagnostic], texts: &SourceMap) -> Failure {
+    let mut failure = Failure::new("its properties can't be worked out");
+    for mistake in mistakes {
+        let place = mistake.span().and_then(|span| texts.locate(span));
+        failure.chain.push(match place {
+            Some((name, position)) => format!("{name}:{}: {}", position.display(), mistake.message),
+            None => mistake.message.clone(),
+        });
+        failure.hints.extend(mistake.hints.iter().cloned());
+    }
+    failure
+}

@@ -1,0 +1,240 @@
+//! What manifests are made of beside their own text: files, facts and the environment of this machine.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ccm_data::{assignment, dotenv, facts, merge};
+use ccm_expr::{Timestamp, Value};
+use ccm_facts::{CustomFacts, Subtree, Subtrees};
+use ccm_host::{
+    Cancellation, Clock, FileError, Files as _, SystemClock, SystemFiles, SystemMachine, environment,
+};
+use ccm_manifest::{FactPath, Sources};
+use ccm_model::{Diagnostic, SourceMap};
+
+use crate::arguments::{FactArguments, ManifestArguments, ValueArguments};
+use crate::exit::Code;
+use crate::messages;
+
+/// A file that a manifest reads may have this many bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// This machine, with what the command line says of it.
+pub(crate) struct MachineSources {
+    clock: SystemClock,
+    now: Timestamp,
+    files: SystemFiles,
+    given: FactArguments,
+    /// The facts that were given stand for another machine, so this one is not asked.
+    is_another: bool,
+    /// The variables of the environment are facts as well.
+    has_environment: bool,
+    /// The file of variables beside the manifest, if it is to be read.
+    dotenv: Option<PathBuf>,
+    gathered: Cell<Subtrees>,
+    of_machine: RefCell<Value>,
+    /// The facts that were written down.
+    written: OnceCell<Result<Value, Vec<Diagnostic>>>,
+}
+
+impl MachineSources {
+    /// Looks at this machine. `dotenv` is the file of variables beside the manifest, which need not be there.
+    pub(crate) fn new(given: &FactArguments, dotenv: Option<PathBuf>) -> Self {
+        let clock = SystemClock::new();
+        let now = Timestamp::try_from(clock.now()).unwrap_or_default();
+        Self {
+            clock,
+            now,
+            files: SystemFiles::new(Cancellation::never()),
+            given: given.clone(),
+            is_another: false,
+            has_environment: false,
+            dotenv,
+            gathered: Cell::new(Subtrees::NONE),
+            of_machine: RefCell::new(Value::map::<&str>([])),
+            written: OnceCell::new(),
+        }
+    }
+
+    /// Looks at this machine for a manifest.
+    pub(crate) fn of_manifest(manifest: &ManifestArguments, values: &ValueArguments) -> Result<Self, Code> {
+        let dotenv = crate::manifest::dotenv(manifest, &values.environment)
+            .map_err(|error| crate::apply::cannot_start(&error))?;
+        Ok(Self::new(&values.facts, dotenv))
+    }
+
+    /// Takes the facts that were given for those of another machine.
+    pub(crate) fn of_another(mut self) -> Self {
+        self.is_another = true;
+        self
+    }
+
+    /// Takes the variables of the environment for facts as well.
+    pub(crate) fn with_environment(mut self) -> Self {
+        self.has_environment = true;
+        self
+    }
+
+    /// Gathers what is at or below these paths and was not gathered before.
+    fn gather(&self, needed: &[FactPath]) {
+        if self.is_another {
+            return;
+        }
+        let needed = needed.iter().map(|path| {
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            Subtree::needed_for(&path)
+        });
+        let wanted = needed.fold(Subtrees::NONE, Subtrees::union);
+        let gathered = self.gathered.get();
+        let missing: Subtrees = Subtree::ALL
+            .into_iter()
+            .filter(|subtree| wanted.contains(*subtree) && !gathered.contains(*subtree))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        self.gathered.set(gathered.union(missing));
+        let (found, warnings) = ccm_facts::gather(&SystemMachine, &self.clock, missing);
+        warn(&warnings);
+        merge::deep(&mut self.of_machine.borrow_mut(), &Value::from(found));
+    }
+
+    /// Reads the facts that were written down: in files of this machine, in files that were given, and on the
+    /// command line.
+    fn written(&self, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        let mut files: Vec<(String, Arc<str>)> = Vec::new();
+        if !self.is_another {
+            let (custom, warnings) = CustomFacts::of_this_user().read();
+            warn(&warnings);
+            files.extend(custom.into_iter().map(|file| (file.path.display().to_string(), file.text.into())));
+        }
+        for path in &self.given.facts {
+            if let Some(hint) = url_hint(path) {
+                let message = format!("the facts {}: a URL is not supported in this version", path.display());
+                return Err(vec![Diagnostic::without_place(message).with_hint(hint)]);
+            }
+            let text = self.read(path).map_err(|error| {
+                let message = format!("the facts {} can't be read: {error}", path.display());
+                vec![Diagnostic::without_place(message)]
+            })?;
+            files.push((path.display().to_string(), text.into()));
+        }
+        let files: Vec<_> = files
+            .into_iter()
+            .map(|(name, text)| (texts.add(name.clone(), Arc::clone(&text)), format_of(&name), text))
+            .collect();
+        let files: Vec<facts::File<'_>> = files
+            .iter()
+            .map(|(source, format, text)| facts::File { source: *source, text, format: *format })
+            .collect();
+        let mut written = Value::map::<&str>([]);
+        if self.has_environment {
+            let variables = environment().into_iter().map(|(name, value)| (name, Value::text(value)));
+            written = Value::map(variables);
+        }
+        merge::deep(&mut written, &facts::merge(&files)?);
+        for pair in &self.given.fact {
+            match assignment::read(pair) {
+                Ok(value) => merge::deep(&mut written, &value),
+                Err(error) => {
+                    let mistake =
+                        Diagnostic::without_place(format!("the fact `{pair}` can't be read: {error}"));
+                    return Err(vec![mistake.with_hint(error.hint())]);
+                }
+            }
+        }
+        Ok(written)
+    }
+}
+
+impl Sources for MachineSources {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        let read = self.files.read(path, LONGEST).map_err(as_io)?;
+        let content = read.content.ok_or(io::ErrorKind::FileTooLarge)?;
+        String::from_utf8(content)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    }
+
+    fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        self.gather(needed);
+        let written = self.written.get_or_init(|| self.written(texts)).clone()?;
+        self.gather(&misspelt(needed, &written));
+        let mut facts = self.of_machine.borrow().clone();
+        merge::deep(&mut facts, &written);
+        Ok(facts)
+    }
+
+    fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
+        let mut variables = environment();
+        let Some(path) = &self.dotenv else { return Ok(variables) };
+        match self.read(path) {
+            Ok(text) => {
+                let source = texts.add(path.display().to_string(), text.as_str());
+                variables.extend(dotenv::read(source, &text)?);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let message = format!("{} can't be read: {error}", path.display());
+                let mistake = Diagnostic::without_place(message);
+                return Err(vec![mistake.with_hint("`--no-env` leaves it out")]);
+            }
+        }
+        Ok(variables)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+}
+
+/// The facts beside what leads nowhere, from which the one that was meant can be told.
+fn misspelt(needed: &[FactPath], written: &Value) -> Vec<FactPath> {
+    let leads_nowhere = |path: &&FactPath| {
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        let mut value = Some(written);
+        for name in &names {
+            value = value.and_then(|value| value.get(name));
+        }
+        names.len() > 1 && value.is_none() && Subtree::needed_for(&names).is_empty()
+    };
+    needed.iter().filter(leads_nowhere).map(|path| path[..1].to_vec()).collect()
+}
+
+/// Advises what to do with a URL where a file is meant; none if it is a file.
+pub(crate) fn url_hint(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let (scheme, _) = text.split_once("://")?;
+    let is_url =
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+');
+    is_url.then(|| "fetch it into a file first, and name that".to_owned())
+}
+
+/// Says which facts there are none of.
+fn warn(warnings: &[ccm_facts::Warning]) {
+    for warning in warnings {
+        messages::warning_of(warning);
+    }
+}
+
+/// How a file of facts is written, by its name.
+pub(crate) fn format_of(name: &str) -> facts::Format {
+    let is_json = Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    if is_json { facts::Format::Json } else { facts::Format::Yaml }
+}
+
+/// What the system said of a file; whoever reads it names the file.
+fn as_io(error: FileError) -> io::Error {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(cause) = source {
+        if let Some(cause) = cause.downcast_ref::<io::Error>() {
+            return match cause.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(cause.kind(), cause.to_string()),
+            };
+        }
+        source = cause.source();
+    }
+    io::Error::other(error)
+}

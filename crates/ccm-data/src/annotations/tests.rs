@@ -1,0 +1,253 @@
+use ccm_model::Severity;
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::{node, value};
+
+fn collected(text: &str) -> (Vec<Annotation>, Vec<Diagnostic>) {
+    let root = node(text);
+    let entry = root.as_map().expect("a map").entry("data").expect("data");
+    let mut diagnostics = Vec::new();
+    let annotations = collect(text, &entry.key, &entry.value, &mut diagnostics);
+    (annotations, diagnostics)
+}
+
+/// All annotations as `path: what`, and everything that is said as `severity text: message`.
+fn told(text: &str) -> Vec<String> {
+    let (annotations, diagnostics) = collected(text);
+    let annotation = |annotation: &Annotation| {
+        let key = &text[annotation.key_span.range()];
+        assert_eq!(annotation.path.last().map(|key| &**key), Some(key.trim_matches(['"', '\''])));
+        let what = match &annotation.kind {
+            Kind::Require => "require".to_owned(),
+            Kind::Sensitive => "sensitive".to_owned(),
+            Kind::Validate { expression, span } => {
+                assert_eq!(&text[span.range()], expression);
+                expression.clone()
+            }
+        };
+        assert!(text[annotation.span.range()].starts_with('@'));
+        format!("{}: {what}", annotation.path.join("."))
+    };
+    let diagnostic = |diagnostic: &Diagnostic| {
+        let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
+        let place = diagnostic.span().map_or("", |span| &text[span.range()]);
+        format!("{severity} {place}: {}", diagnostic.message)
+    };
+    annotations.iter().map(annotation).chain(diagnostics.iter().map(diagnostic)).collect()
+}
+
+#[test]
+fn annotations_belong_to_the_key_below_them() {
+    for (text, expected) in [
+        ("data:\n  # @require\n  a: 1", vec!["a: require"]),
+        ("data:\n  # @required\n  a: 1", vec!["a: require"]),
+        ("data:\n  #@sensitive\n  a: 1", vec!["a: sensitive"]),
+        ("data:\n  ##  @sensitive\n  a: 1", vec!["a: sensitive"]),
+        ("data:\n  # @validate isInt(value)  \n  a: 1", vec!["a: isInt(value)"]),
+        ("data:\n  # @validate: value > 1 # really\n  a: 1", vec!["a: value > 1 # really"]),
+        (
+            "data:\n  # The port.\n  # @require\n  # whatever\n  #\n  # @validate value > 1\n  a: 1",
+            vec!["a: require", "a: value > 1"],
+        ),
+        ("data:\n  # @require @sensitive, @validate x\n  a: 1", vec!["a: require", "a: sensitive", "a: x"]),
+        ("data:\n  # @sensitive (the root password)\n  a: 1", vec!["a: sensitive"]),
+        ("data:\n  a: 1\n  # @require\n  b: 2\n  c: 3", vec!["b: require"]),
+        ("data:\n  a:\n    b: 1\n  # @require\n  c: 3", vec!["c: require"]),
+        ("data:\n  # @require\n  a:\n    # @sensitive\n    b: 1", vec!["a: require", "a.b: sensitive"]),
+        ("data:\n  a:\n  # @require\n  b:\n", vec!["b: require"]),
+        ("data:\n  a: [1,\n  2]\n  # @require\n  b: {}", vec!["b: require"]),
+        ("data:\n  a: {}\n  # @require\n  'b': \"#\"", vec!["b: require"]),
+        ("data:\n  a: |\n    text\n  # @require\n  b: 1", vec!["b: require"]),
+        ("data:\n  a:\n  - 1\n  # @require\n  b: 1", vec!["b: require"]),
+        ("data: {\n  # @require\n  a: 1,\n  # @sensitive\n  b: 2, c: 3}", vec!["a: require", "b: sensitive"]),
+        ("data:\r\n  # @require\r\n  # @sensitive\r\n  a: 1\r\n", vec!["a: require", "a: sensitive"]),
+        ("data: # here\n  # @require\n  a: 1", vec!["a: require"]),
+        ("ccm:\n  # @require\n  a: 1\ndata:\n  b: 1\n# @require\nother: 1", vec![]),
+        ("data:\n  ä: ö\n  # ü\n  # @require\n  ß: 1", vec!["ß: require"]),
+        ("data:\n  &k a: &v 1\n  # @require\n  b: *v", vec!["b: require"]),
+    ] {
+        assert_eq!(told(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_an_alias_stands_for_keeps_its_annotations() {
+    let text = "data:\n  a: &a\n    # @sensitive\n    b: 1\n  c: *a\n  # @require\n  d: 1";
+    assert_eq!(told(text), ["a.b: sensitive", "c.b: sensitive", "d: require"]);
+}
+
+#[test]
+fn what_is_no_comment_is_no_annotation() {
+    for text in [
+        "data:\n  a: |\n    x\n    # @require\n  b: 1",
+        "data:\n  a: >-\n    x\n\n    # @require\n\n  b: 1",
+        "data:\n  a: 'x\n    # @require\n    '\n  b: 1",
+        "data:\n  a: \"x\n    # @require\n    \"\n  b: 1",
+        "data:\n  a: x#@require\n  b: 1",
+        "data:\n  '# @require': 1",
+        "data:\n  # an address: me@require.org\n  # see @param, @see and @example\n  # @param a\n  a: 1",
+        "data: {}",
+        "data:",
+        "data: 5 # @",
+        "data:\n  # a\n  a: 1",
+    ] {
+        assert_eq!(told(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn slips_are_told() {
+    const NOWHERE: &str = "this annotation stands above no key, and has no effect";
+    for (text, expected) in [
+        (
+            "data:\n  # @sensitiv\n  a: 1",
+            vec!["warning @sensitiv: this is no annotation, and has no effect".to_owned()],
+        ),
+        (
+            "data:\n  # @Require\n  a: 1",
+            vec!["warning @Require: this is no annotation, and has no effect".to_owned()],
+        ),
+        ("data:\n  # @validate\n  a: 1", vec!["error @validate: `@validate` has no expression".to_owned()]),
+        ("data:\n  # @validate :\n  a: 1", vec!["a: :".to_owned()]),
+        ("data:\n  # @validate:\n  a: 1", vec!["error @validate: `@validate` has no expression".to_owned()]),
+        ("data:\n  a: 1 # @require\n  b: 1", vec![format!("warning @require: {NOWHERE}")]),
+        ("data:\n  # @require\n\n  a: 1", vec![format!("warning @require: {NOWHERE}")]),
+        ("data:\n  a: # @require\n    b: 1", vec![format!("warning @require: {NOWHERE}")]),
+        ("data:\n  a: 1\n  # @require\n", vec![format!("warning @require: {NOWHERE}")]),
+        ("data:\n  a: 1\n  # @require", vec![format!("warning @require: {NOWHERE}")]),
+        ("data:\n  a: 1 # @require", vec![format!("warning @require: {NOWHERE}")]),
+        ("data:\n  # @require\n  - 1", vec![format!("warning @require: {NOWHERE}")]),
+        ("data: {a: 1 # @require\n  , b: 1}", vec![format!("warning @require: {NOWHERE}")]),
+        (
+            "data:\n  a:\n    # @require\n    - b: 1",
+            vec!["warning @require: an annotation within a list has no effect".to_owned()],
+        ),
+    ] {
+        assert_eq!(told(text), expected, "{text}");
+    }
+    let (_, diagnostics) = collected("data:\n  # @sensitiv\n  a: 1");
+    assert_eq!(diagnostics[0].hints, ["did you mean `@sensitive`?"]);
+}
+
+/// Knows the expressions `text` and `never`, and takes any other for a mistake.
+fn evaluate(expression: &str, value: &Value) -> Result<bool, EvaluationError> {
+    match expression {
+        "text" => Ok(matches!(value, Value::Text(_))),
+        "never" => Ok(false),
+        _ => Err(EvaluationError {
+            message: "unknown name `banana`".to_owned(),
+            range: Some(1..7),
+            hints: vec!["did you mean `value`?".to_owned()],
+        }),
+    }
+}
+
+/// The failures as `key: message | labels`.
+fn failures(text: &str, data: &str) -> Vec<String> {
+    let (annotations, _) = collected(text);
+    let one = |failure: &Diagnostic| {
+        let label = |label: &ccm_model::Label| format!("{} {}", &text[label.span.range()], label.text);
+        let labels: Vec<String> = failure.labels.iter().map(label).collect();
+        format!("{} | {}", failure.message, labels.join(" | "))
+    };
+    check(&value(data), &annotations, &evaluate).iter().map(one).collect()
+}
+
+#[test]
+fn a_required_key_needs_a_value() {
+    let text = "data:\n  # @require\n  a:\n  w:\n    # @require\n    p:\n";
+    let missing = |path: &str, key: &str| {
+        format!("`{path}` is required and has no value | {key}  | @require required here")
+    };
+    for (data, expected) in [
+        ("{a: 1, w: {p: x}}", vec![]),
+        ("{a: false, w: {p: 0}}", vec![]),
+        ("{a: [], w: {p: {}}}", vec![]),
+        ("{}", vec![missing("a", "a"), missing("w.p", "p")]),
+        ("{a: , w: 5}", vec![missing("a", "a"), missing("w.p", "p")]),
+        ("{a: '', w: {p: ~}}", vec![missing("a", "a"), missing("w.p", "p")]),
+    ] {
+        assert_eq!(failures(text, data), expected, "{data}");
+    }
+}
+
+#[test]
+fn a_value_is_validated_by_its_expression() {
+    let text = "data:\n  # @validate text\n  a:\n  # @validate never\n  b:\n  # @validate (banana)\n  c:\n";
+    for (data, expected) in [
+        ("{a: x}", vec![]),
+        ("{}", vec![]),
+        ("{a: ~, b: , c: null}", vec![]),
+        (
+            "{a: 5, b: ''}",
+            vec![
+                "`a` is not valid: `text` is false | a its value is `5` | text asked for here",
+                "`b` is not valid: `never` is false | b its value is empty | never asked for here",
+            ],
+        ),
+        (
+            "{b: [1]}",
+            vec!["`b` is not valid: `never` is false | b its value is `[1]` | never asked for here"],
+        ),
+        ("{c: 1}", vec!["`c` can't be validated: unknown name `banana` | c  | banana asked for here"]),
+    ] {
+        assert_eq!(failures(text, data), expected, "{data}");
+    }
+}
+
+#[test]
+fn what_is_required_and_missing_is_not_validated_too() {
+    let text = "data:\n  # @validate never\n  # @require\n  # @require\n  a:\n";
+    assert_eq!(failures(text, "{a: ''}"), ["`a` is required and has no value | a  | @require required here"]);
+}
+
+#[test]
+fn a_sensitive_value_is_not_shown_by_a_failure() {
+    for text in [
+        "data:\n  # @validate never\n  # @sensitive\n  a:\n",
+        "data:\n  # @validate never\n  a:\n    # @sensitive\n    b: 1\n",
+        "data:\n  # @sensitive\n  s:\n    # @validate never\n    a:\n",
+    ] {
+        let shown = failures(text, "{a: {b: secret}, s: {a: secret}}").join("");
+        assert!(shown.contains("is not valid") && !shown.contains("secret"), "{shown}");
+    }
+}
+
+#[test]
+fn all_texts_below_a_sensitive_key_are_listed() {
+    let text = "data:\n  # @sensitive\n  a:\n  b:\n    # @sensitive\n    c:\n";
+    let (annotations, _) = collected(text);
+    let data =
+        value(r#"{a: {x: one, y: [two, 1.5, 42, one, true, ~, ""]}, b: {c: "q\"t", d: free}, e: free}"#);
+    assert_eq!(sensitive_texts(&data, &annotations), ["one", "two", "1.5", "42", "q\"t", "q\\\"t"]);
+}
+
+#[test]
+fn many_keys_with_annotations_take_linear_time() {
+    let mut text = String::from("data:\n");
+    for key in 0..20_000 {
+        text += &format!("  # @require\n  # @sensitive\n  k{key}: v\n");
+    }
+    let (annotations, diagnostics) = collected(&text);
+    assert_eq!((annotations.len(), diagnostics.len()), (40_000, 0));
+    assert!(check(&value("{}"), &annotations, &evaluate).len() == 20_000);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_survived(body in r#"(  |\n|# @require|# @validate x|a: |b: 1|- |\||'|"|#|[{}\[\],]|&x |\*x|ä)*"#) {
+        let text = format!("data:\n  a: 1\n  {body}\n");
+        let parsed = ccm_yaml::parse(ccm_model::SourceId(0), &text, &ccm_yaml::Limits::default());
+        if let Ok(Some(root)) = parsed && let Some(entry) = root.as_map().and_then(|map| map.entry("data")) {
+            let mut diagnostics = Vec::new();
+            for annotation in collect(&text, &entry.key, &entry.value, &mut diagnostics) {
+                prop_assert!(text[annotation.span.range()].starts_with('@'));
+            }
+            for diagnostic in diagnostics {
+                let span = diagnostic.span().expect("a place");
+                prop_assert!(text[span.range()].starts_with('@'));
+            }
+        }
+    }
+}

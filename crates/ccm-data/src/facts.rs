@@ -1,0 +1,211 @@
+//! Facts from files: JSON and YAML, laid over each other.
+//!
+//! A fact is a value and nothing else: a text that looks like an expression stays that text.
+
+use ccm_expr::Value;
+use ccm_model::{Diagnostic, SourceId, Span};
+
+use crate::{merge, nodes};
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// A file of facts.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    /// The number of its text.
+    pub source: SourceId,
+    /// Its text.
+    pub text: &'a str,
+    /// How it is written.
+    pub format: Format,
+}
+
+/// Reads files and merges them deep, each over those before it; or names the mistakes of all of them.
+///
+/// An empty YAML file holds no facts, and that is fine.
+pub fn merge(files: &[File<'_>]) -> Result<Value, Vec<Diagnostic>> {
+    let mut facts = Value::map::<&str>([]);
+    let mut mistakes = Vec::new();
+    for file in files {
+        match read(file) {
+            Ok(found) => merge::deep(&mut facts, &found),
+            Err(found) => mistakes.extend(found),
+        }
+    }
+    if mistakes.is_empty() { Ok(facts) } else { Err(mistakes) }
+}
+
+/// Reads a file: a map, whatever is in it.
+pub fn read(file: &File<'_>) -> Result<Value, Vec<Diagnostic>> {
+    match file.format {
+        Format::Json => json(file).map_err(|mistake| vec![mistake]),
+        Format::Yaml => {
+            let root = ccm_yaml::parse(file.source, file.text, &ccm_yaml::Limits::default())?;
+            let Some(root) = root else { return Ok(Value::map::<&str>([])) };
+            if root.as_map().is_none() {
+                let message = format!("expected a map of facts, found {}", root.describe());
+                return Err(vec![Diagnostic::error(root.span, message)]);
+            }
+            Ok(nodes::to_value(&root))
+        }
+    }
+}
+
+fn json(file: &File<'_>) -> Result<Value, Diagnostic> {
+    let text = file.text.trim_start_matches('\u{feff}');
+    let skipped = file.text.len() - text.len();
+    match serde_json::from_str(text) {
+        Ok(object @ serde_json::Value::Object(_)) => Ok(object.into()),
+        Ok(other) => {
+            let found = Value::from(other).kind();
+            let start = skipped + text.len() - text.trim_start().len();
+            let place = Span::new(file.source, start, (skipped + text.trim_end().len()).max(start));
+            Err(Diagnostic::error(place, format!("expected a map of facts, found {found}")))
+        }
+        Err(error) => {
+            let at = skipped + offset(text, error.line(), error.column());
+            let length = file.text[at..].chars().next().map_or(0, char::len_utf8);
+            Err(Diagnostic::error(Span::new(file.source, at, at + length), in_words(&error)))
+        }
+    }
+}
+
+/// What is wrong, without the place that the parser adds to it.
+fn in_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+    match what {
+        "recursion limit exceeded" => "nested deeper than 127 levels".to_owned(),
+        what if what.starts_with("EOF") => "the JSON text ends too early".to_owned(),
+        what => what.to_owned(),
+    }
+}
+
+/// The byte at a place that the parser names: lines from 1, columns in bytes; column 0 is the end of the line
+/// before.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let line_start = match line.checked_sub(2) {
+        None => 0,
+        Some(line_ends) => text.match_indices('\n').nth(line_ends).map_or(text.len(), |(at, _)| at + 1),
+    };
+    let mut at = (line_start + column).saturating_sub(1).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{any_map, same, value};
+
+    fn json(text: &str) -> File<'_> {
+        File { source: SourceId(1), text, format: Format::Json }
+    }
+
+    fn yaml(text: &str) -> File<'_> {
+        File { source: SourceId(2), text, format: Format::Yaml }
+    }
+
+    #[test]
+    fn facts_are_merged_in_order() {
+        let found = merge(&[
+            json(
+                "\u{feff}{\"a\": {\"x\": 1, \"y\": 1.5}, \"l\": [1],\n\t\"t\": \"\\u00e4\\ud83d\\ude00\\/\"}",
+            ),
+            yaml(""),
+            yaml("# nothing\n"),
+            yaml("a: {y: 0644}\nl: [2]"),
+            json("{\"a\": {\"z\": null}}"),
+        ]);
+        let expected = value("{a: {x: 1, y: '0644', z: ~}, l: [1, 2], t: 'ä😀/'}");
+        assert!(same(&found.expect("no mistake"), &expected));
+        assert!(same(&merge(&[]).expect("no mistake"), &value("{}")));
+    }
+
+    #[test]
+    fn a_fact_that_looks_like_an_expression_is_text() {
+        for file in [json(r#"{"a": "{{ Facts.b }} ${ x }"}"#), yaml("a: '{{ Facts.b }} ${ x }'")] {
+            let found = merge(&[file]).expect("no mistake");
+            assert!(same(&found, &Value::map([("a", Value::text("{{ Facts.b }} ${ x }"))])));
+        }
+    }
+
+    #[test]
+    fn mistakes_of_all_files_are_named_where_they_stand() {
+        let files = [
+            json("{\"a\": 1,\n \"b\": x}"),
+            json("{\"a\": 1"),
+            json(""),
+            json("[1]"),
+            json(" \"ä\" "),
+            json("{\"a\": 1}\n}"),
+            json("{\"ä\": \"\n\"}"),
+            yaml("a: 1\na: 2"),
+            yaml("- 1"),
+            yaml("text"),
+        ];
+        let mistakes = merge(&files).expect_err("mistakes");
+        let texts = files.iter().map(|file| file.text);
+        let found: Vec<String> = mistakes
+            .iter()
+            .zip(texts)
+            .map(|(mistake, text)| {
+                let span = mistake.span().expect("a place");
+                format!("{}@{} {}", &text[span.range()], span.start, mistake.message)
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "x@15 expected value",
+                "1@6 the JSON text ends too early",
+                "@0 the JSON text ends too early",
+                "[1]@0 expected a map of facts, found a list",
+                "\"ä\"@1 expected a map of facts, found text",
+                "}@9 trailing characters",
+                "\n@8 control character (\\u0000-\\u001F) found while parsing a string",
+                "a@5 the key `a` is given twice",
+                "- 1@0 expected a map of facts, found a list",
+                "text@0 expected a map of facts, found the text `text`",
+            ]
+        );
+    }
+
+    #[test]
+    fn deep_and_broken_files_are_survived() {
+        for text in ["[".repeat(1_000_000), "{\"a\":".repeat(1_000_000), "\"\\".repeat(1_000)] {
+            assert!(merge(&[json(&text)]).is_err());
+            assert!(merge(&[yaml(&text)]).is_err());
+        }
+        let deep = format!("{{\"a\": {}{}}}", "[".repeat(120), "]".repeat(120));
+        assert!(merge(&[json(&deep)]).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn what_json_says_comes_back(facts in any_map()) {
+            let text = crate::printed::to_json(&facts).to_string();
+            let found = merge(&[json(&text)]).expect("no mistake");
+            prop_assert_eq!(crate::printed::to_json(&found).to_string(), text);
+        }
+
+        #[test]
+        fn any_text_is_survived(text in r#"([{}\[\]",:a1\\\n ]|ä)*"#) {
+            for mistake in merge(&[json(&text)]).err().unwrap_or_default() {
+                let span = mistake.span().expect("a place");
+                prop_assert!(text.get(span.range()).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Takes `hierarchy` and `overrides` apart.
+
+use ccm_model::{Diagnostic, Key, Kind, Node, Value, closest, escape_control};
+
+use super::{Entry, Hierarchy, Merge, Override, Overrides};
+
+const KEYS: [&str; 2] = ["order", "merge"];
+const MERGES: [&str; 2] = ["first", "deep"];
+
+/// Takes `hierarchy` apart; `key` is its key. What is wrong with it is left out.
+pub fn read(key: &Key, node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Hierarchy {
+    let mut hierarchy = Hierarchy::default();
+    if node.is_null() {
+        return hierarchy;
+    }
+    let Some(map) = node.as_map() else {
+        let mistake = expected("a map", node);
+        diagnostics.push(match node.as_list() {
+            Some(_) => mistake.with_hint("write the list below `order:`"),
+            None => mistake.with_hint("write `hierarchy: {order: [NAME, …], merge: first}`"),
+        });
+        return hierarchy;
+    };
+    let mut says_why = false;
+    for entry in map.entries() {
+        match &*entry.key.text {
+            "order" => hierarchy.order = order(&entry.value, diagnostics),
+            "merge" => hierarchy.merge = merge(&entry.value, diagnostics),
+            unknown => {
+                let mistake =
+                    Diagnostic::error(entry.key.span, format!("unknown key `{}`", escape_control(unknown)));
+                let meant = closest(unknown, KEYS);
+                says_why |= meant == Some("order");
+                diagnostics.push(match meant {
+                    None => mistake.with_hint("known here: `order` and `merge`"),
+                    Some(_) => mistake.with_suggestion(meant),
+                });
+            }
+        }
+    }
+    if map.entry("order").is_none() && !says_why {
+        diagnostics.push(
+            Diagnostic::error(key.span, "`hierarchy` has no `order`")
+                .with_hint("write `order: [NAME, …]` with names of `overrides`"),
+        );
+    }
+    hierarchy
+}
+
+fn order(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Vec<Entry> {
+    if node.is_null() {
+        return Vec::new();
+    }
+    let Some(elements) = node.as_list() else {
+        let mistake = expected("a list of names", node);
+        diagnostics.push(match node.as_text() {
+            Some(name) if name.len() <= 60 && !name.contains('\n') => {
+                mistake.with_hint(format!("write a dash before it: `- {name}`"))
+            }
+            _ => mistake,
+        });
+        return Vec::new();
+    };
+    let mut entries = Vec::with_capacity(elements.len());
+    for element in elements {
+        match element.as_text() {
+            Some(name) if name.trim().is_empty() => {
+                diagnostics.push(Diagnostic::error(element.span, "the name of an override is empty"));
+            }
+            Some(name) => entries.push(Entry { text: name.into(), span: element.span }),
+            None => diagnostics.push(expected("the name of an override", element)),
+        }
+    }
+    entries
+}
+
+fn merge(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Merge {
+    match node.as_text() {
+        Some("first") => return Merge::First,
+        Some("deep") => return Merge::Deep,
+        _ if node.is_null() => return Merge::First,
+        Some(other) => {
+            diagnostics.push(expected("`first` or `deep`", node).with_suggestion(closest(other, MERGES)));
+        }
+        None => diagnostics.push(expected("`first` or `deep`", node)),
+    }
+    Merge::First
+}
+
+impl Overrides {
+    /// Takes `overrides` apart: a map of maps. What is wrong with it is left out.
+    pub fn read(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut overrides = Self::default();
+        if node.is_null() {
+            return overrides;
+        }
+        let Some(map) = node.as_map() else {
+            diagnostics.push(
+                expected("a map of overrides", node).with_hint("write `overrides: {NAME: {KEY: VALUE}}`"),
+            );
+            return overrides;
+        };
+        for entry in map.entries() {
+            match &entry.value.value {
+                Value::Map(_) => {}
+                // Nothing below a name is an override that changes nothing.
+                Value::Scalar(scalar) if scalar.kind() == Kind::Null => continue,
+                _ => {
+                    diagnostics.push(
+                        expected("a map of values", &entry.value)
+                            .with_label(entry.key.span, "the override of this name"),
+                    );
+                    continue;
+                }
+            }
+            let found = Override { key: entry.key.clone(), node: entry.value.clone() };
+            overrides.0.insert(entry.key.text.clone(), found);
+        }
+        overrides
+    }
+}
+
+fn expected(what: &str, found: &Node) -> Diagnostic {
+    Diagnostic::error(found.span, format!("expected {what}, found {}", found.describe()))
+}

@@ -1,0 +1,200 @@
+use ccm_model::{Diagnostic, SourceId};
+
+use super::*;
+use crate::nodes::to_value;
+use crate::testing::{node, same, value};
+
+/// Reads `hierarchy: …`; mistakes as `place: message | hints`.
+fn hierarchy(text: &str) -> (Hierarchy, Vec<String>) {
+    let root = node(text);
+    let entry = root.as_map().expect("a map").entry("hierarchy").expect("a hierarchy");
+    let mut diagnostics = Vec::new();
+    let hierarchy = read(&entry.key, &entry.value, &mut diagnostics);
+    (hierarchy, shown(text, &diagnostics))
+}
+
+fn overrides(text: &str) -> (Overrides, Vec<String>) {
+    let mut diagnostics = Vec::new();
+    let overrides = Overrides::read(&node(text), &mut diagnostics);
+    (overrides, shown(text, &diagnostics))
+}
+
+fn shown(text: &str, diagnostics: &[Diagnostic]) -> Vec<String> {
+    let one = |diagnostic: &Diagnostic| {
+        let place = diagnostic.span().map_or("", |span| &text[span.range()]);
+        let said: Vec<&str> =
+            std::iter::once(&diagnostic.message).chain(&diagnostic.hints).map(String::as_str).collect();
+        format!("{place}: {}", said.join(" | "))
+    };
+    diagnostics.iter().map(one).collect()
+}
+
+#[test]
+fn a_hierarchy_is_read() {
+    let (found, mistakes) = hierarchy("hierarchy:\n  order: ['os:{{ a }}', 5.10, default]\n  merge: deep");
+    assert!(mistakes.is_empty());
+    let order: Vec<&str> = found.order.iter().map(|entry| &*entry.text).collect();
+    assert_eq!(order, ["os:{{ a }}", "5.10", "default"]);
+    assert_eq!(found.merge, Merge::Deep);
+    assert_eq!(found.order[0].span, Span::new(SourceId(0), 21, 33));
+    for (text, merge) in [
+        ("hierarchy: {order: [a]}", Merge::First),
+        ("hierarchy: {order: [a], merge: first}", Merge::First),
+        ("hierarchy: {order: [a], merge: }", Merge::First),
+        ("hierarchy: {order: }", Merge::First),
+        ("hierarchy:", Merge::First),
+    ] {
+        let (found, mistakes) = hierarchy(text);
+        assert_eq!((found.merge, mistakes.len()), (merge, 0), "{text}");
+    }
+}
+
+#[test]
+fn every_mistake_of_a_hierarchy_is_named() {
+    for (text, expected) in [
+        ("hierarchy: [a]", vec!["[a]: expected a map, found a list | write the list below `order:`"]),
+        (
+            "hierarchy: deep",
+            vec![
+                "deep: expected a map, found the text `deep` | write `hierarchy: {order: [NAME, …], merge: first}`",
+            ],
+        ),
+        (
+            "hierarchy: {merge: deep}",
+            vec![
+                "hierarchy: `hierarchy` has no `order` | write `order: [NAME, …]` with names of `overrides`",
+            ],
+        ),
+        ("hierarchy: {ordr: [a]}", vec!["ordr: unknown key `ordr` | did you mean `order`?"]),
+        (
+            "hierarchy: {order: [a], banana: 1}",
+            vec!["banana: unknown key `banana` | known here: `order` and `merge`"],
+        ),
+        (
+            "hierarchy: {order: a, merge: depe}",
+            vec![
+                "a: expected a list of names, found the text `a` | write a dash before it: `- a`",
+                "depe: expected `first` or `deep`, found the text `depe` | did you mean `deep`?",
+            ],
+        ),
+        (
+            "hierarchy: {order: [a, [b], {c: 1}, '', ~], merge: [deep]}",
+            vec![
+                "[b]: expected the name of an override, found a list",
+                "{c: 1}: expected the name of an override, found a map",
+                "'': the name of an override is empty",
+                "~: expected the name of an override, found nothing",
+                "[deep]: expected `first` or `deep`, found a list",
+            ],
+        ),
+    ] {
+        assert_eq!(hierarchy(text).1, expected, "{text}");
+    }
+}
+
+#[test]
+fn overrides_are_maps_of_maps() {
+    let (found, mistakes) = overrides("{'os:debian': {a: 1}, none: , 5.10: {b: 2}}");
+    assert!(mistakes.is_empty());
+    let names: Vec<&str> = found.iter().map(|found| &*found.key.text).collect();
+    assert_eq!(names, ["os:debian", "5.10"]);
+    assert!(found.get("os:debian").is_some() && found.get("none").is_none());
+    for (text, expected) in [
+        (
+            "[a]",
+            vec!["[a]: expected a map of overrides, found a list | write `overrides: {NAME: {KEY: VALUE}}`"],
+        ),
+        (
+            "{a: 1, b: [c], d: {e: 1}}",
+            vec![
+                "1: expected a map of values, found the number `1`",
+                "[c]: expected a map of values, found a list",
+            ],
+        ),
+    ] {
+        assert_eq!(overrides(text).1, expected, "{text}");
+    }
+}
+
+#[test]
+fn an_entry_is_empty_if_all_of_its_expressions_are() {
+    let (nothing, empty, full) = (Value::Null, Value::text(""), Value::text("x"));
+    let zero = Value::Int(0);
+    for (name, yielded, expected) in [
+        ("default", vec![], Some("default")),
+        ("", vec![], None),
+        ("os:", vec![&empty], None),
+        ("os:", vec![&nothing], None),
+        ("os::", vec![&nothing, &empty], None),
+        ("os:x:", vec![&full, &empty], Some("os:x:")),
+        ("os:0", vec![&zero], Some("os:0")),
+    ] {
+        let expected = expected.map_or(Expanded::Empty, |name| Expanded::Name(name.to_owned()));
+        assert_eq!(Expanded::new(name.to_owned(), yielded.clone()), expected, "{name} {yielded:?}");
+    }
+}
+
+/// Resolves; `-` in the order is an entry that came up empty. The outcomes are written in short.
+fn resolved(merge: Merge, order: &[&str]) -> (String, Value, Vec<String>) {
+    let (overrides, _) = overrides("{one: {a: 1, l: [1]}, two: {a: 2, b: {y: 2}, l: [2]}, three: {c: 3}}");
+    let expanded: Vec<Expanded> = order
+        .iter()
+        .map(|name| if *name == "-" { Expanded::Empty } else { Expanded::Name((*name).to_owned()) })
+        .collect();
+    let mut asked = Vec::new();
+    let data = value("{a: 0, b: {x: 0}, l: [0]}");
+    let resolution = resolve(data, merge, &expanded, &overrides, |node| {
+        asked.push(
+            to_value(node).get("a").map_or(-1, |value| if let Value::Int(a) = value { *a } else { -1 }),
+        );
+        to_value(node)
+    });
+    let outcome = |outcome: &Outcome| match outcome {
+        Outcome::Empty => "empty",
+        Outcome::NotFound(_) => "none",
+        Outcome::Applied(_) => "yes",
+        Outcome::Repeated(_) => "again",
+        Outcome::NotReached(_) => "late",
+    };
+    let outcomes: Vec<&str> = resolution.outcomes.iter().map(outcome).collect();
+    let asked = asked.iter().map(i64::to_string).collect();
+    (outcomes.join(" "), resolution.layers.merged(), asked)
+}
+
+#[test]
+fn the_first_override_that_is_found_replaces_whole_keys() {
+    for (order, outcomes, expected, asked) in [
+        (vec![], "", "{a: 0, b: {x: 0}, l: [0]}", vec![]),
+        (vec!["none", "-"], "none empty", "{a: 0, b: {x: 0}, l: [0]}", vec![]),
+        (
+            vec!["-", "none", "two", "one", "-", "two"],
+            "empty none yes late late late",
+            "{a: 2, b: {y: 2}, l: [2]}",
+            vec!["2"],
+        ),
+    ] {
+        let found = resolved(Merge::First, &order);
+        assert_eq!(found.0, outcomes, "{order:?}");
+        assert!(same(&found.1, &value(expected)), "{order:?}: {:?}", found.1);
+        assert_eq!(found.2, asked, "only what applies is looked into");
+    }
+}
+
+#[test]
+fn all_overrides_that_are_found_are_merged_in_order() {
+    for (order, outcomes, expected, asked) in [
+        (vec!["one", "two"], "yes yes", "{a: 2, b: {x: 0, y: 2}, l: [0, 1, 2]}", vec!["1", "2"]),
+        (vec!["two", "one"], "yes yes", "{a: 1, b: {x: 0, y: 2}, l: [0, 2, 1]}", vec!["2", "1"]),
+        (
+            vec!["two", "-", "three", "none", "two"],
+            "yes empty yes none again",
+            "{a: 2, b: {x: 0, y: 2}, l: [0, 2], c: 3}",
+            vec!["2", "-1"],
+        ),
+    ] {
+        let found = resolved(Merge::Deep, &order);
+        assert_eq!(found.0, outcomes, "{order:?}");
+        assert!(same(&found.1, &value(expected)), "{order:?}: {:?}", found.1);
+        assert_eq!(found.2, asked);
+    }
+}

@@ -1,0 +1,53 @@
+//! Templates: text in the language of Jinja, rendered with facts, data, environment and captured values.
+//!
+//! The engine is minijinja; it shows in no signature. What a template may read comes from the caller through
+//! [`TemplateScope`]; nothing is compiled before it is rendered. Whatever a template does ends in text or in
+//! a [`TemplateError`].
+
+mod error;
+mod explain;
+mod include_name;
+mod lines;
+mod link;
+mod mentions;
+mod render;
+mod scan;
+mod values;
+
+use ccm_expr::Value;
+
+pub use error::{ScopeError, TemplateError, TemplateFault, TemplatePlace};
+pub use lines::render_with_lines;
+pub use mentions::{Mentions, mentions};
+pub use render::render;
+
+/// The names that templates know; in lower case too.
+const NAMES: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
+
+/// The functions that templates know besides those of the engine.
+const FUNCTIONS: [&str; 3] = ["lookup", "file", "template"];
+
+/// The size in bytes that a template may have.
+const LARGEST_TEMPLATE: usize = 1 << 20;
+
+/// The size in bytes of the text that a template may write.
+const LARGEST_OUTPUT: usize = 16 << 20;
+
+/// What a template may ask for.
+///
+/// It is asked on the thread that renders, one question at a time. It may itself render the template that
+/// `template(path)` names.
+pub trait TemplateScope {
+    /// The value of `Facts`, `Data`, `Environ` or `Captures`; asked at most once per render.
+    fn name(&self, name: &str) -> Option<Value>;
+
+    /// What `lookup`, `file` or `template` gives. The arguments are as the template wrote them, in any number.
+    fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError>;
+
+    /// The text of a template to include, by its path below the directory of the manifest; none if there is no
+    /// such file. The path is relative and has no `.` or `..` in it.
+    fn include(&self, path: &str) -> Result<Option<String>, ScopeError>;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,474 @@
+//! What templates do, told in tables.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use ccm_expr::Value;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Files and values to render with.
+#[derive(Default)]
+struct Scope {
+    files: HashMap<&'static str, String>,
+}
+
+impl Scope {
+    fn with(files: &[(&'static str, &str)]) -> Self {
+        Self { files: files.iter().map(|(name, text)| (*name, (*text).to_owned())).collect() }
+    }
+}
+
+impl TemplateScope for Scope {
+    fn name(&self, name: &str) -> Option<Value> {
+        Some(match name {
+            "Facts" => {
+                Value::map([("host", Value::map([("os", Value::text("debian")), ("cores", Value::Int(4))]))])
+            }
+            "Data" => Value::map([
+                ("secret", Value::text("hunter2")),
+                ("users", Value::list(["zoe", "adam"].map(Value::text))),
+                ("ports", Value::map([("ssh", Value::Int(22)), ("http", Value::Int(80))])),
+                ("yes", Value::Bool(true)),
+                ("nothing", Value::Null),
+                ("ratio", Value::Float(0.5)),
+                ("html", Value::text("<a href=\"x\">&</a>")),
+                ("lines", Value::text("one\ntwo\n")),
+                ("largest", Value::Int(i64::MAX)),
+            ]),
+            "Environ" => Value::map([("HOME", Value::text("/root"))]),
+            _ => return None,
+        })
+    }
+
+    fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError> {
+        match (function, arguments) {
+            ("lookup", [Value::Text(path)]) if &**path == "data.list" => {
+                Ok(Value::list([Value::Int(1), Value::Float(2.5), Value::Null]))
+            }
+            ("lookup", [Value::Text(_), default]) => Ok(default.clone()),
+            ("template", [Value::Text(path)]) => {
+                let text = self.include(path)?.ok_or_else(|| ScopeError::new("no such file"))?;
+                Ok(Value::text(render(path, &text, self)?))
+            }
+            _ => Err(ScopeError {
+                message: "there is nothing\nat that path".to_owned(),
+                hints: vec!["look elsewhere".to_owned()],
+            }),
+        }
+    }
+
+    fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
+        if path == "unreadable" {
+            return Err(ScopeError::new("permission denied"));
+        }
+        Ok(self.files.get(path).cloned())
+    }
+}
+
+fn rendered(text: &str) -> String {
+    render("t.j2", text, &Scope::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn failure(text: &str, scope: &Scope) -> TemplateError {
+    match render("t.j2", text, scope) {
+        Ok(output) => panic!("{text}: {} bytes", output.len()),
+        Err(error) => error,
+    }
+}
+
+/// The error as one line: what, where, from where, and hints.
+fn told(text: &str, scope: &Scope) -> String {
+    let error = failure(text, scope);
+    let mut told = error.to_string();
+    for place in &error.places {
+        let text = scope.files.get(&*place.template).map_or(text, |text| text);
+        let excerpt = &text[place.range.clone()];
+        write!(told, " @ {}:{}:{} `{excerpt}`", place.template, place.line, place.column).expect("written");
+    }
+    for hint in error.hints {
+        write!(told, " ? {hint}").expect("written");
+    }
+    told
+}
+
+#[test]
+fn values_are_put_out_as_in_a_manifest() {
+    for (text, expected) in [
+        ("", ""),
+        ("plain\n", "plain\n"),
+        ("plain\n\n", "plain\n\n"),
+        ("{{ Facts.host.os }} {{ facts.host.cores + 1 }}", "debian 5"),
+        ("{{ Data.yes }} {{ not data.yes }} [{{ data.nothing }}] {{ data.ratio }}", "true false [] 0.5"),
+        (
+            "{{ data.users }} {{ data.ports }} {{ [1, 'a', none, true] }}",
+            r#"["zoe","adam"] {"ssh":22,"http":80} [1,"a",null,true]"#,
+        ),
+        ("{{ data.html }}", "<a href=\"x\">&</a>"),
+        ("{{ environ.HOME }} {{ Environ['HOME'] }}", "/root /root"),
+        ("{{ data.largest }}", "9223372036854775807"),
+        ("{% for user in data.users %}{{ loop.index }}{{ user }} {% endfor %}", "1zoe 2adam "),
+        ("{% for name in data.ports %}{{ name }}={{ data.ports[name] }} {% endfor %}", "ssh=22 http=80 "),
+        ("{% for name, port in data.ports|items %}{{ name }}{{ port }} {% endfor %}", "ssh22 http80 "),
+        ("{% for name, port in data.ports.items() %}{{ name }}{{ port }} {% endfor %}", "ssh22 http80 "),
+        (
+            "{{ data.ports.keys()|join(',') }} {{ data.ports.values()|sum }} {{ data.ports.get('x', 1) }}",
+            "ssh,http 102 1",
+        ),
+        ("{{ data.users|sort|join(' ') }} {{ data.users|length }} {{ data.users[1] }}", "adam zoe 2 adam"),
+        ("{{ data.users[-1] }} {{ 'zoe' in data.users }} {{ 'ssh' in data.ports }}", "adam true true"),
+        (
+            "{{ lookup('data.list') }} {{ lookup('x', [1, {'a': 2}]) }} {{ lookup('x', 1.0) + 1 }}",
+            r#"[1,2.5,null] [1,{"a":2}] 2.0"#,
+        ),
+        ("{{ lookup('x', data.users)[0] }}", "zoe"),
+        (
+            "{{ data.missing|default('d') }} {{ data.missing is defined }} {{ captures is defined }}",
+            "d false false",
+        ),
+        ("{{ 'x' if false }}|", "|"),
+        ("a\n{%- if true %}\nb\n{%- endif %}\nc", "a\nb\nc"),
+        ("{% raw %}{{ x }}{% endraw %}", "{{ x }}"),
+        ("{# c #}ü€😀\0", "ü€😀\0"),
+    ] {
+        assert_eq!(rendered(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn templates_use_one_another_through_the_caller() {
+    let scope = Scope::with(&[
+        ("part", "[{{ x }}{{ facts.host.os }}]\n"),
+        ("dir/macros", "{% macro m(a) %}<{{ a }}>{% endmacro %}"),
+        ("base", "head {% block body %}default{% endblock %} foot"),
+        ("file", "{{ data.users[0] }}"),
+        ("page.html", "{{ data.html }}"),
+    ]);
+    for (text, expected) in [
+        ("{% set x = 1 %}a {% include 'part' %}b", "a [1debian]\nb"),
+        ("{% set x = 1 %}{% include './/part' %}", "[1debian]\n"),
+        ("{% import 'dir/macros' as macros %}{{ macros.m(1) }}", "<1>"),
+        ("{% from 'dir/macros' import m %}{{ m(data.yes) }}", "<true>"),
+        ("{% extends 'base' %}{% block body %}mine {{ super() }}{% endblock %}", "head mine default foot"),
+        ("{% include 'nowhere' ignore missing %}x", "x"),
+        ("{% include ['nowhere', 'file'] %}", "zoe"),
+        ("{{ template('file') }}", "zoe"),
+        ("{% include 'page.html' %}", "<a href=\"x\">&</a>"),
+    ] {
+        assert_eq!(render("t.html", text, &scope).as_deref(), Ok(expected), "{text}");
+    }
+}
+
+#[test]
+fn mistakes_say_what_where_and_what_to_do() {
+    let scope = Scope::with(&[
+        ("outer", "line\n  {% include 'inner' %}"),
+        ("inner", "x\n{{ data.usrs }}"),
+        ("broken", "a\n{% if %}"),
+        ("base", "{% block b %}{{ data.no }}{% endblock %}"),
+        ("macros", "{% macro m(a) %}{{ a.b }}{% endmacro %}"),
+    ]);
+    for (text, expected) in [
+        ("{{ data.usrs }}", "`data.usrs` does not exist @ t.j2:1:4 `data.usrs` ? did you mean `users`?"),
+        ("{{ facts.hots.os }}", "`facts.hots` does not exist @ t.j2:1:4 `facts.hots` ? did you mean `host`?"),
+        ("é{{ fact.host.os }}", "`fact` does not exist @ t.j2:1:5 `fact` ? did you mean `facts`?"),
+        (
+            "{{ data['prots'].ssh }}",
+            "`data['prots']` does not exist @ t.j2:1:4 `data['prots']` ? did you mean `ports`?",
+        ),
+        ("{{ lokup('x') }}", "unknown function `lokup` @ t.j2:1:4 `lokup('x')` ? did you mean `lookup`?"),
+        ("{{ captures.x }}", "`captures` does not exist @ t.j2:1:4 `captures`"),
+        ("{% for u in data.users %}{{ u.name }}{% endfor %}", "`u.name` does not exist @ t.j2:1:29 `u.name`"),
+        ("{{ data.users[7] }}", "`data.users[7]` does not exist @ t.j2:1:4 `data.users[7]`"),
+        ("{% if data.no %}{% endif %}", "`data.no` does not exist @ t.j2:1:7 `data.no`"),
+        ("{{ data.secret|uper }}", "unknown filter `uper` @ t.j2:1:16 `uper` ? did you mean `upper`?"),
+        ("{{ data.secret is evn }}", "unknown test `evn` @ t.j2:1:19 `evn` ? did you mean `even`?"),
+        (
+            "{{ data.secret.upper() }}",
+            "unknown method `upper` @ t.j2:1:15 `.upper()` ? `upper` is a filter: write `value|upper`",
+        ),
+        (
+            "{{ data.secret + 1 }}",
+            "tried to use + operator on unsupported types string and number @ t.j2:1:4 `data.secret + 1`",
+        ),
+        ("{{ data.secret|int }}", "this text is not a number @ t.j2:1:16 `int`"),
+        ("{{ data.largest ** 9 }}", "this can't be done with these values @ t.j2:1:4 `data.largest ** 9`"),
+        ("{{ data.ratio // 0 }}", "this can't be done with these values @ t.j2:1:4 `data.ratio // 0`"),
+        ("{% set a, b = data.users[:1] %}", "sequence of wrong length (expected 2, got 1) @ t.j2:1:8 `a, b`"),
+        ("{{ lookup('y') }}", "there is nothing\nat that path @ t.j2:1:4 `lookup('y')` ? look elsewhere"),
+        ("{{ lookup(data.no) }}", "`data.no` does not exist @ t.j2:1:11 `data.no`"),
+        ("{{ lookup(path='y') }}", "unexpected keyword arguments @ t.j2:1:4 `lookup(path='y')`"),
+        ("{{ lookup(range) }}", "`lookup` can't take this argument @ t.j2:1:4 `lookup(range)`"),
+        (
+            "a\n{% include 'outer' %}",
+            "`data.usrs` does not exist @ inner:2:4 `data.usrs` @ outer:2:6 `include 'inner'` @ t.j2:2:4 `include 'outer'` ? did you mean `users`?",
+        ),
+        ("{% include 'broken' %}", "unexpected end of block @ broken:2:7 `%}` @ t.j2:1:4 `include 'broken'`"),
+        ("{% include 'nowhere' %}", "there is no template `nowhere` @ t.j2:1:4 `include 'nowhere'`"),
+        (
+            "{% include data.secret %}",
+            "the template that is included here does not exist @ t.j2:1:4 `include data.secret`",
+        ),
+        (
+            "{% extends data.secret %}",
+            "the template that is included here does not exist @ t.j2:1:4 `extends data.secret`",
+        ),
+        (
+            "{% include '/etc/passwd' %}",
+            "a template includes only what lies in the directory of the manifest @ t.j2:1:4 `include '/etc/passwd'`",
+        ),
+        (
+            "{% include 'a/../../b' %}",
+            "a template includes only what lies in the directory of the manifest @ t.j2:1:4 `include 'a/../../b'`",
+        ),
+        ("{% include 'unreadable' %}", "permission denied @ t.j2:1:4 `include 'unreadable'`"),
+        ("{% extends 'base' %}", "`data.no` does not exist @ base:1:17 `data.no`"),
+        ("{% import 'macros' as m %}{{ m.m(data) }}", "`a.b` does not exist @ macros:1:20 `a.b`"),
+        (
+            "{{ template('inner') }}",
+            "inner:2:4: `data.usrs` does not exist @ t.j2:1:4 `template('inner')` ? did you mean `users`?",
+        ),
+        (
+            "{% if x %}\n",
+            "unexpected end of input, expected end of block @ t.j2:1:11 `\n` ? is an `{% end… %}` or a closing `}}` or `%}` missing?",
+        ),
+        ("{% fro x in y %}", "unknown statement `fro` @ t.j2:1:4 `fro` ? did you mean `for`?"),
+        ("{{ 'a' }", "unexpected `}`, expected end of variable block @ t.j2:1:8 `}`"),
+        ("{{ a b }}", "unexpected identifier, expected end of variable block @ t.j2:1:6 `b`"),
+        ("{# x", "a comment never ends @ t.j2:1:5 ``"),
+        ("{{ \"\\x\" }}", "bad escape in a quoted text @ t.j2:1:1 `{{`"),
+        ("{{ debug() }}", "unknown function `debug` @ t.j2:1:4 `debug()`"),
+    ] {
+        assert_eq!(told(text, &scope), expected, "{text}");
+    }
+}
+
+#[test]
+fn hostile_templates_end_in_an_error() {
+    let scope = Scope::with(&[
+        ("itself", "{% include 'itself' %}"),
+        ("ping", "{% include 'pong' %}"),
+        ("pong", "{% include 'ping' %}"),
+        ("parent", "{% extends 'parent' %}"),
+        ("calls", "{{ template('calls') }}"),
+        ("deep", &format!("{{{{ {}1 }}}}", "-".repeat(5000))),
+    ]);
+    let nested = |open: &str, middle: &str, close: &str, times: usize| {
+        format!("{}{middle}{}", open.repeat(times), close.repeat(times))
+    };
+    let many = 100_000;
+    let mut longest_nest =
+        "{% set n = namespace(x=[]) %}{% for j in range(99999) %}{% for i in range(99999) %}".to_owned();
+    longest_nest += &format!("{{% set n.x = {} %}}{{% endfor %}}{{% endfor %}}", nested("[", "n.x", "]", 70));
+    for (what, text, expected) in [
+        ("include of itself", "{% include 'itself' %}".to_owned(), "nested too deep"),
+        ("circle of includes", "{% include 'ping' %}".to_owned(), "nested too deep"),
+        ("extends itself", "{% extends 'parent' %}".to_owned(), "extends itself"),
+        ("renders itself", "{{ template('calls') }}".to_owned(), "nested too deep"),
+        ("deep include", "{% include 'deep' %}".to_owned(), "nested too deep"),
+        ("macro of itself", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}".to_owned(), "nested too deep"),
+        ("large range", "{% for i in range(10**9) %}{% endfor %}".to_owned(), "range has too many"),
+        (
+            "long loop",
+            "{% for i in range(99999) %}{% for i in range(99999) %}{% endfor %}{% endfor %}".to_owned(),
+            "more than 1048576 steps",
+        ),
+        (
+            "large output",
+            "{% for i in range(99999) %}{{ '0123456789' * 100 }}{% endfor %}".to_owned(),
+            "more than 16 MiB",
+        ),
+        ("large literal output", format!("{{% for i in range(99) %}}{}{{% endfor %}}", "x".repeat(1_000_000)), "more than 16 MiB"),
+        ("large text", "{{ 'x' * 10**12 }}".to_owned(), "repeated string is too large"),
+        ("large template", "x".repeat((1 << 20) + 1), "larger than 1 MiB"),
+        ("parentheses", format!("{{{{ {} }}}}", nested("(", "1", ")", many)), "nested too deep"),
+        ("lists", format!("{{{{ {} }}}}", nested("[", "1", "]", many)), "nested too deep"),
+        ("signs", format!("{{{{ {}1 }}}}", "-".repeat(many)), "nested too deep"),
+        ("not", format!("{{{{ {}1 }}}}", "not ".repeat(many)), "nested too deep"),
+        ("sum", format!("{{{{ 1{} }}}}", "+1".repeat(many)), "nested too deep"),
+        ("members", format!("{{{{ a{} }}}}", ".a".repeat(many)), "nested too deep"),
+        ("filters", format!("{{{{ 1{} }}}}", "|e".repeat(many)), "nested too deep"),
+        ("conditions", format!("{{{{ 1{} }}}}", " if 1 else 1".repeat(many / 2)), "nested too deep"),
+        ("elif", format!("{{% if 0 %}}{}{{% endif %}}", "{% elif 0 %}".repeat(50_000)), "nested too deep"),
+        ("if", nested("{% if 1 %}", "", "{% endif %}", 40_000), "nested too deep"),
+        ("for", nested("{% for i in [1] %}", "", "{% endfor %}", 20_000), "nested too deep"),
+        (
+            "a list within a list within a list",
+            "{% set n = namespace(x=[]) %}{% for i in range(9999) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x }}".to_owned(),
+            "can't be written",
+        ),
+        ("the deepest list that the steps allow", longest_nest, "more than 1048576 steps"),
+        ("unclosed", "{{".repeat(many), "nested too deep"),
+        ("binary", "\0\u{1}{{ \u{7f} \u{fffd} }}".to_owned(), "unexpected character"),
+    ] {
+        let error = told_briefly(&text, &scope);
+        assert!(error.contains(expected), "{what}: {error}");
+    }
+}
+
+fn told_briefly(text: &str, scope: &Scope) -> String {
+    failure(text, scope).to_string()
+}
+
+#[test]
+fn the_deepest_that_is_allowed_fits_the_stack() {
+    for text in [
+        format!("{{{{ 1{} }}}}", "+1".repeat(999)),
+        format!("{{{{ {}1 }}}}", "-".repeat(998)),
+        format!("{{{{ data{} is defined }}}}", "|d(1)".repeat(490)),
+        format!("{{% if 0 %}}{}{{% endif %}}", "{% elif 0 %}".repeat(999)),
+        // What a loop builds within its steps is dropped in one go.
+        "{% set n = namespace(x=[]) %}{% for i in range(99999) %}{% set n.x = [[n.x]] %}{% endfor %}"
+            .to_owned(),
+    ] {
+        if let Err(error) = render("t.j2", &text, &Scope::default()) {
+            panic!("{error} in {}", &text[..40]);
+        }
+    }
+}
+
+#[test]
+fn values_stay_out_of_messages() {
+    for text in [
+        "{{ data.secret / 2 }}",
+        "{{ data.secret ** 2 }}",
+        "{{ -data.secret }}",
+        "{{ data.secret|int }}",
+        "{{ data.secret|float }}",
+        "{{ data.secret|abs }}",
+        "{{ data.secret|round }}",
+        "{{ data.secret|items }}",
+        "{{ data.secret|dictsort }}",
+        "{{ data.secret|sum }}",
+        "{{ data.secret|map(data.secret)|list }}",
+        "{{ data.secret|attr(data.secret).x }}",
+        "{{ data[data.secret] }}",
+        "{{ data[data.secret].x }}",
+        "{{ data.secret() }}",
+        "{{ data.secret.x.y }}",
+        "{{ range(data.secret) }}",
+        "{{ [1]|batch(data.secret) }}",
+        "{{ 'a'|indent(data.secret) }}",
+        "{{ dict(data.secret) }}",
+        "{{ namespace(data.secret) }}",
+        "{{ ('%d ' ~ data.secret)|format(data.secret) }}",
+        "{{ '%d'|format(data.secret) }}",
+        "{{ [1]|select(data.secret)|list }}",
+        "{{ [data]|groupby(data.secret) }}",
+        "{% include data.secret %}",
+        "{% include [data.secret, data.secret] %}",
+        "{% extends data.secret %}",
+        "{% from data.secret import x %}",
+        "{% autoescape data.secret %}{{ 1 }}{% endautoescape %}",
+        "{% set a, b = data.secret %}",
+        "{% for a in data.secret %}{{ a.b }}{% endfor %}",
+        "{% set data.secret = 1 %}",
+        "{{ lookup(data.secret) }}",
+        "{{ range(5, data=data.secret) }}",
+    ] {
+        let error = failure(text, &Scope::default());
+        let told = format!("{error} {error:?}");
+        assert!(!told.contains("hunter2"), "{text}: {told}");
+    }
+}
+
+#[test]
+fn a_name_is_asked_for_once_and_only_when_it_is_used() {
+    struct Counting(std::cell::RefCell<Vec<String>>);
+    impl TemplateScope for Counting {
+        fn name(&self, name: &str) -> Option<Value> {
+            self.0.borrow_mut().push(name.to_owned());
+            Some(Value::map([("a", Value::Int(1))]))
+        }
+        fn call(&self, _: &str, _: &[Value]) -> Result<Value, ScopeError> {
+            Err(ScopeError::new("no"))
+        }
+        fn include(&self, _: &str) -> Result<Option<String>, ScopeError> {
+            Ok(None)
+        }
+    }
+    let scope = Counting(Vec::new().into());
+    assert_eq!(
+        render("t", "{{ facts.a }}{{ Facts.a }}{% if false %}{{ data.a }}{% endif %}", &scope).as_deref(),
+        Ok("11")
+    );
+    assert_eq!(scope.0.into_inner(), ["Facts"]);
+}
+
+const WORDS: [&str; 40] = [
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "#}",
+    "{%-",
+    "-%}",
+    "{{-",
+    "-}}",
+    " ",
+    "\n",
+    "a",
+    "é",
+    "'x'",
+    "\"",
+    "(",
+    ")",
+    "[",
+    "]",
+    "|",
+    ".",
+    "if",
+    "endif",
+    "for",
+    "in",
+    "endfor",
+    "set",
+    "=",
+    "include",
+    "'itself'",
+    "raw",
+    "endraw",
+    "data",
+    "facts.host",
+    "lookup('x', 1)",
+    "macro m()",
+    "endmacro",
+    "0",
+    "~",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn nothing_makes_a_render_panic(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..25)) {
+        let text = words.concat();
+        let scope = Scope::with(&[("itself", "{% include 'itself' %}")]);
+        let _ = mentions(&text);
+        if let Err(error) = render_with_lines("t.j2", &text, &scope) {
+            prop_assert!(!matches!(error.fault, TemplateFault::Engine(_)), "{error}");
+            for place in error.places {
+                let length = if place.template == "itself" { 22 } else { text.len() };
+                prop_assert!(place.range.end <= length);
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_template_makes_no_panic(at in 0_usize..200, length in 0_usize..5, with in prop::sample::select(&WORDS[..])) {
+        let mut text: Vec<char> = SOUND.chars().collect();
+        let at = at.min(text.len());
+        let end = (at + length).min(text.len());
+        text.splice(at..end, with.chars());
+        let text: String = text.into_iter().collect();
+        if let Err(error) = render_with_lines("t.j2", &text, &Scope::default()) {
+            prop_assert!(!matches!(error.fault, TemplateFault::Engine(_)), "{error}");
+        }
+    }
+}
+
+const SOUND: &str = "{% macro m(a, b=1) -%}\n<{{ a }}{{ b }}>\n{%- endmacro %}\n{% for u in data.users if u != 'x' %}\n\
+    {{ loop.index }}: {{ m(u|upper) }}\n{% else %}\nnobody\n{% endfor %}{# c #}\n{% raw %}{{ r }}{% endraw %}\n\
+    {% set x = {'a': [1, 2]} %}{{ x.a[0] if x else '' }}\n{% filter upper %}t{% endfilter %}\n";

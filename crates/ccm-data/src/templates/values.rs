@@ -1,0 +1,165 @@
+//! Our values as the engine sees them, and back.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ccm_expr::{Map, Value};
+use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
+use minijinja::{Error, ErrorKind};
+
+/// How deep a list or map that a template built may be nested where it is put out or handed to a function.
+const DEEPEST: usize = 100;
+
+/// Shows a value to the engine. Lists and maps are shared, not copied.
+pub(super) fn shown(value: &Value) -> minijinja::Value {
+    match value {
+        Value::Null => minijinja::Value::from(()),
+        Value::Bool(boolean) => minijinja::Value::from(*boolean),
+        Value::Int(integer) => minijinja::Value::from(*integer),
+        Value::Float(float) => minijinja::Value::from(*float),
+        Value::Text(text) => minijinja::Value::from(Arc::clone(text)),
+        Value::List(list) => minijinja::Value::from_object(List(Arc::clone(list))),
+        Value::Map(map) => minijinja::Value::from_object(Entries(Arc::clone(map))),
+        Value::Groups(entries) => {
+            minijinja::Value::from_object(Entries(Arc::new(crate::nodes::named(entries))))
+        }
+        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+            minijinja::Value::from(value.to_string())
+        }
+    }
+}
+
+/// Reads a value of the engine; none for what is no value of ours, such as a function or an undefined one.
+pub(super) fn read(value: &minijinja::Value) -> Option<Value> {
+    read_within(value, DEEPEST)
+}
+
+fn read_within(value: &minijinja::Value, depth: usize) -> Option<Value> {
+    if let Some(List(list)) = value.downcast_object_ref() {
+        return Some(Value::List(Arc::clone(list)));
+    }
+    if let Some(Entries(map)) = value.downcast_object_ref() {
+        return Some(Value::Map(Arc::clone(map)));
+    }
+    let depth = depth.checked_sub(1)?;
+    match value.kind() {
+        ValueKind::None => Some(Value::Null),
+        ValueKind::Bool => Some(Value::Bool(value.is_true())),
+        ValueKind::Number => match value.as_i64().filter(|_| value.is_integer()) {
+            Some(integer) => Some(Value::Int(integer)),
+            None => f64::try_from(value.clone()).ok().map(Value::Float),
+        },
+        ValueKind::String => value.as_str().map(Value::text),
+        ValueKind::Seq | ValueKind::Iterable => {
+            let elements = value.try_iter().ok()?.map(|element| read_within(&element, depth));
+            elements.collect::<Option<Vec<Value>>>().map(Value::list)
+        }
+        ValueKind::Map => {
+            let entry = |key: minijinja::Value| {
+                let value = read_within(&value.get_item(&key).ok()?, depth)?;
+                Some((Arc::from(key.to_string()), value))
+            };
+            value.try_iter().ok()?.map(entry).collect::<Option<Map>>().map(|map| Value::Map(Arc::new(map)))
+        }
+        _ => None,
+    }
+}
+
+/// The text of a value where a template puts it out, as an expression in a manifest would put it.
+pub(super) fn text_of(value: &minijinja::Value) -> Result<String, Error> {
+    Ok(match value.kind() {
+        ValueKind::None => String::new(),
+        ValueKind::Bool => value.is_true().to_string(),
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
+            let Some(value) = read(value) else {
+                return Err(Error::new(ErrorKind::BadSerialization, ""));
+            };
+            crate::printed::to_text(&value).into_owned()
+        }
+        _ => value.to_string(),
+    })
+}
+
+/// The methods that maps have in Python, which templates written for it use.
+pub(super) fn map_method(
+    map: &minijinja::Value,
+    method: &str,
+    arguments: &[minijinja::Value],
+) -> Result<minijinja::Value, Error> {
+    if map.kind() != ValueKind::Map {
+        return Err(Error::from(ErrorKind::UnknownMethod));
+    }
+    let keys = || map.try_iter();
+    match (method, arguments) {
+        ("keys", []) => Ok(keys()?.collect()),
+        ("values", []) => keys()?.map(|key| map.get_item(&key)).collect(),
+        ("items", []) => {
+            let item =
+                |key: minijinja::Value| Ok(minijinja::Value::from(vec![key.clone(), map.get_item(&key)?]));
+            keys()?.map(item).collect()
+        }
+        ("get", [key] | [key, _]) => {
+            let found = map.get_item(key)?;
+            let default = arguments.get(1).cloned().unwrap_or_else(|| minijinja::Value::from(()));
+            Ok(if found.is_undefined() { default } else { found })
+        }
+        _ => Err(Error::from(ErrorKind::UnknownMethod)),
+    }
+}
+
+struct List(Arc<Vec<Value>>);
+
+/// The engine wants to write its objects down for people who debug it; values may be secret.
+impl fmt::Debug for List {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+}
+
+impl Object for List {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+
+    fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
+        self.0.get(key.as_usize()?).map(shown)
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(self.0.len())
+    }
+
+    fn render(self: &Arc<Self>, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&crate::printed::to_text(&Value::List(Arc::clone(&self.0))))
+    }
+}
+
+struct Entries(Arc<Map>);
+
+impl fmt::Debug for Entries {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a map")
+    }
+}
+
+impl Object for Entries {
+    fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<minijinja::Value> {
+        self.0.get(key).map(shown)
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Values(self.0.keys().map(|key| minijinja::Value::from(Arc::clone(key))).collect())
+    }
+
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        Some(self.0.len())
+    }
+
+    fn render(self: &Arc<Self>, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&crate::printed::to_text(&Value::Map(Arc::clone(&self.0))))
+    }
+}

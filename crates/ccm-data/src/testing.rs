@@ -1,0 +1,61 @@
+//! Values for the tests of this crate.
+
+use ccm_expr::Value;
+use ccm_model::{Node, SourceId, Span};
+use proptest::prelude::*;
+
+use crate::nodes::to_value;
+
+/// The node of a YAML text without mistakes.
+pub(crate) fn node(yaml: &str) -> Node {
+    let parsed = ccm_yaml::parse(SourceId(0), yaml, &ccm_yaml::Limits::default());
+    parsed.expect("no mistake").unwrap_or_else(|| crate::nodes::from_value(&Value::Null, Span::default()))
+}
+
+/// The value of a YAML text without mistakes.
+pub(crate) fn value(yaml: &str) -> Value {
+    to_value(&node(yaml))
+}
+
+/// Compares two values; maps by the order of their keys too.
+pub(crate) fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        // A whole number is the same whether its kind has fractions or not.
+        (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {
+            crate::printed::to_text(one) == crate::printed::to_text(other)
+        }
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(one), Value::Bool(other)) => one == other,
+        (Value::Text(one), Value::Text(other)) => one == other,
+        (Value::List(one), Value::List(other)) => {
+            one.len() == other.len() && one.iter().zip(&**other).all(|(one, other)| same(one, other))
+        }
+        (Value::Map(one), Value::Map(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(&**other).all(|(one, other)| one.0 == other.0 && same(one.1, other.1))
+        }
+        _ => false,
+    }
+}
+
+/// Any value of a few levels.
+pub(crate) fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::Int),
+        any::<f64>().prop_map(Value::Float),
+        "[a-z0-9 .~]{0,6}".prop_map(Value::text),
+    ];
+    leaf.prop_recursive(4, 32, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::list),
+            prop::collection::vec(("[a-d]", inner), 0..4).prop_map(Value::map),
+        ]
+    })
+}
+
+/// Any map of a few levels.
+pub(crate) fn any_map() -> impl Strategy<Value = Value> {
+    prop::collection::vec(("[a-d]", any_value()), 0..4).prop_map(Value::map)
+}

@@ -1,0 +1,304 @@
+//! Walks through an expression and works it out, within limits.
+
+mod access;
+mod arithmetic;
+mod predicates;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+pub(crate) use access::fetch;
+
+use crate::error::{Cause, Error, Fallible};
+use crate::functions::{self, Problem, Run};
+use crate::limits::{self, Budget, Exhausted};
+use crate::scope::Scope;
+use crate::tree::{Children, NodeId, NodeKind, Operator, Prefix, Tree};
+use crate::{Map, Value, pattern};
+
+/// Where a predicate stands in its list.
+struct Iteration {
+    element: Value,
+    index: usize,
+    accumulator: Value,
+}
+
+pub(crate) struct Evaluator<'t, 's> {
+    tree: &'t Tree,
+    scope: &'s dyn Scope,
+    budget: Budget,
+    locals: Vec<Value>,
+    iterations: Vec<Iteration>,
+}
+
+/// Works out an expression.
+pub(crate) fn evaluate(tree: &Tree, scope: &dyn Scope) -> Fallible<Value> {
+    let mut evaluator = Evaluator {
+        tree,
+        scope,
+        budget: Budget::default(),
+        locals: vec![Value::Null; tree.slots as usize],
+        iterations: Vec::new(),
+    };
+    let value = evaluator.value(tree.root)?;
+    // Shared parts make a small value look large to whoever writes it down.
+    limits::weigh(&value).map_err(|exhausted| exhausted.at(evaluator.range(tree.root)))?;
+    Ok(value)
+}
+
+impl Evaluator<'_, '_> {
+    fn range(&self, id: NodeId) -> Range<usize> {
+        self.tree.node(id).piece.range()
+    }
+
+    fn within<T>(&self, id: NodeId, result: Result<T, Exhausted>) -> Fallible<T> {
+        result.map_err(|exhausted| exhausted.at(self.range(id)))
+    }
+
+    /// The value of a node.
+    fn value(&mut self, id: NodeId) -> Fallible<Value> {
+        let tree = self.tree;
+        let node = tree.node(id);
+        self.budget.step(|| node.piece.range())?;
+        match &node.kind {
+            NodeKind::Constant(value) => Ok(value.clone()),
+            NodeKind::Name => self.name(tree.text(node.piece), id, false),
+            NodeKind::Environment => Ok(self.environment()),
+            NodeKind::Local(slot) => Ok(self.locals[*slot as usize].clone()),
+            NodeKind::Element => Ok(self.iterations.last().map(|at| at.element.clone()).unwrap_or_default()),
+            #[allow(clippy::cast_possible_wrap, reason = "no list is that long")]
+            NodeKind::Index => Ok(Value::Int(self.iterations.last().map_or(0, |at| at.index) as i64)),
+            NodeKind::Accumulator => {
+                Ok(self.iterations.last().map(|at| at.accumulator.clone()).unwrap_or_default())
+            }
+            NodeKind::Prefix(prefix, operand) => self.prefix(*prefix, *operand),
+            NodeKind::Binary(..) => self.chain_of_operators(id),
+            NodeKind::Matches(operand, pattern) => {
+                let text = self.value(*operand)?;
+                self.matches(id, *operand, &text, pattern)
+            }
+            NodeKind::Member { .. } | NodeKind::Item { .. } | NodeKind::Method { .. } => {
+                Ok(self.link(id)?.unwrap_or_default())
+            }
+            NodeKind::Chain(inner) => Ok(self.link(*inner)?.unwrap_or_default()),
+            NodeKind::Slice { base, from, to } => self.slice(id, *base, *from, *to),
+            NodeKind::List(children) => self.list(id, *children),
+            NodeKind::Map(children) => self.map(id, *children),
+            NodeKind::Conditional { condition, then, otherwise } => {
+                let branch = if self.boolean(*condition)? { *then } else { *otherwise };
+                self.value(branch)
+            }
+            NodeKind::Let { slot, value, body } => {
+                let value = self.value(*value)?;
+                self.locals[*slot as usize] = value;
+                self.value(*body)
+            }
+            NodeKind::Sequence(children) => {
+                let mut last = Value::Null;
+                for child in tree.children(*children) {
+                    last = self.value(*child)?;
+                }
+                Ok(last)
+            }
+            NodeKind::Builtin { function, arguments } => self.builtin(id, *function, *arguments),
+            NodeKind::Call { name, arguments } => {
+                let values = self.values(*arguments)?;
+                for (argument, child) in values.iter().zip(tree.children(*arguments)) {
+                    self.within(*child, limits::weigh(argument))?;
+                }
+                let name = tree.text(*name);
+                self.scope.call(name, &values).map_err(|error| {
+                    let mut raised = Error::run(self.range(id), error.to_string());
+                    raised.hints.clone_from(&error.hints);
+                    raised.because(Cause::Function { name: name.to_owned(), error: Box::new(error) })
+                })
+            }
+        }
+    }
+
+    /// The value of a name of the scope. `lenient`: none is no mistake.
+    fn name(&self, name: &str, id: NodeId, lenient: bool) -> Fallible<Value> {
+        match self.scope.name(name) {
+            Some(value) => Ok(value),
+            None if lenient => Ok(Value::Null),
+            None => {
+                let error = Error::run(self.range(id), format!("there is no `{name}`"))
+                    .because(Cause::UnknownName(name.to_owned()));
+                if functions::find(name).is_some() {
+                    return Err(error.hint(format!("`{name}` is a function: `{name}(…)`")));
+                }
+                let names = self.scope.names();
+                Err(error.did_you_mean(name, names.iter().map(String::as_str)))
+            }
+        }
+    }
+
+    fn environment(&self) -> Value {
+        let names = self.scope.names();
+        Value::map(names.into_iter().filter_map(|name| self.scope.name(&name).map(|value| (name, value))))
+    }
+
+    fn boolean(&mut self, id: NodeId) -> Fallible<bool> {
+        match self.value(id)? {
+            Value::Bool(boolean) => Ok(boolean),
+            other => Err(self.expected(id, "a boolean", &other)),
+        }
+    }
+
+    fn expected(&self, id: NodeId, expected: &str, found: &Value) -> Box<Error> {
+        Error::run(self.range(id), format!("expected {expected}, found {}", found.kind()))
+    }
+
+    fn prefix(&mut self, prefix: Prefix, operand: NodeId) -> Fallible<Value> {
+        let value = self.value(operand)?;
+        match (prefix, value) {
+            (Prefix::Not, Value::Bool(boolean)) => Ok(Value::Bool(!boolean)),
+            (Prefix::Not, other) => Err(self.expected(operand, "a boolean", &other)),
+            (Prefix::Plus, value) => Ok(value),
+            (Prefix::Minus, Value::Int(number)) => Ok(Value::Int(number.wrapping_neg())),
+            (Prefix::Minus, Value::Float(number)) => Ok(Value::Float(-number)),
+            (Prefix::Minus, other) => Err(self.expected(operand, "a number", &other)),
+        }
+    }
+
+    /// Operators that follow one another are worked out from the left in a loop, however many there are.
+    fn chain_of_operators(&mut self, id: NodeId) -> Fallible<Value> {
+        let mut spine = Vec::new();
+        let mut at = id;
+        while let NodeKind::Binary(operator, left, right) = self.tree.node(at).kind {
+            spine.push((at, operator, left, right));
+            at = left;
+        }
+        let mut value = self.value(at)?;
+        while let Some((at, operator, left, right)) = spine.pop() {
+            self.budget.step(|| self.tree.node(at).piece.range())?;
+            value = self.operation(at, operator, left, value, right)?;
+        }
+        Ok(value)
+    }
+
+    fn operation(
+        &mut self,
+        id: NodeId,
+        operator: Operator,
+        left_id: NodeId,
+        left: Value,
+        right_id: NodeId,
+    ) -> Fallible<Value> {
+        match operator {
+            Operator::And | Operator::Or => match left {
+                Value::Bool(decided) if decided == (operator == Operator::Or) => Ok(left),
+                Value::Bool(_) => self.value(right_id),
+                other => Err(self.expected(left_id, "a boolean", &other)),
+            },
+            Operator::Coalesce if left.is_null() => self.value(right_id),
+            Operator::Coalesce => Ok(left),
+            _ => {
+                let right = self.value(right_id)?;
+                self.strict_operation(id, operator, (left_id, left), (right_id, right))
+            }
+        }
+    }
+
+    fn matches(
+        &mut self,
+        id: NodeId,
+        operand: NodeId,
+        text: &Value,
+        pattern: &regex::Regex,
+    ) -> Fallible<Value> {
+        let lossy;
+        let text = match text {
+            Value::Null => return Ok(Value::Bool(false)),
+            Value::Text(text) => &**text,
+            Value::Bytes(bytes) => {
+                lossy = String::from_utf8_lossy(bytes);
+                &lossy
+            }
+            other => return Err(self.expected(operand, "text", other)),
+        };
+        // The work grows with both lengths.
+        let work = (text.len() / 64).saturating_mul(pattern.as_str().len() / 8 + 1);
+        let charged = self.budget.steps(work);
+        self.within(id, charged)?;
+        Ok(Value::Bool(pattern.is_match(text)))
+    }
+
+    /// `matches` with a pattern that is worked out.
+    fn matches_dynamic(
+        &mut self,
+        id: NodeId,
+        operand: NodeId,
+        text: &Value,
+        pattern_id: NodeId,
+        written: &str,
+    ) -> Fallible<Value> {
+        let charged = self.budget.steps(written.len() + 100);
+        self.within(id, charged)?;
+        let pattern = pattern::compile(written).map_err(|problem| {
+            let error = Error::run(self.range(pattern_id), problem.message);
+            if problem.limit { error.because(Cause::Limit) } else { error }
+        })?;
+        self.matches(id, operand, text, &pattern)
+    }
+
+    fn values(&mut self, children: Children) -> Fallible<Vec<Value>> {
+        let tree = self.tree;
+        tree.children(children).iter().map(|child| self.value(*child)).collect()
+    }
+
+    fn list(&mut self, id: NodeId, children: Children) -> Fallible<Value> {
+        let elements = self.values(children)?;
+        let charged = self.budget.elements(elements.len());
+        self.within(id, charged)?;
+        Ok(Value::List(Arc::new(elements)))
+    }
+
+    fn map(&mut self, id: NodeId, children: Children) -> Fallible<Value> {
+        let tree = self.tree;
+        let children = tree.children(children);
+        let charged = self.budget.elements(children.len() / 2);
+        self.within(id, charged)?;
+        let mut map = Map::with_capacity(children.len() / 2);
+        for pair in children.chunks_exact(2) {
+            let key = match self.value(pair[0])? {
+                Value::Text(key) => key,
+                other => return Err(self.expected(pair[0], "text as the key of a map", &other)),
+            };
+            let value = self.value(pair[1])?;
+            map.insert(key, value);
+        }
+        Ok(Value::Map(Arc::new(map)))
+    }
+
+    fn builtin(&mut self, id: NodeId, function: u16, arguments: Children) -> Fallible<Value> {
+        let builtin = functions::by_index(function);
+        match builtin.run {
+            Run::Predicate(predicate) => self.predicate(predicate, id, arguments),
+            Run::Plain(run) => {
+                let values = self.values(arguments)?;
+                let scope = self.scope;
+                let now = || -> Timestamp { scope.now() };
+                let mut call = functions::Call { arguments: &values, budget: &mut self.budget, now: &now };
+                run(&mut call).map_err(|problem| self.problem(id, builtin.doc.name, arguments, problem))
+            }
+        }
+    }
+
+    /// Says where the problem of a function is.
+    fn problem(&self, id: NodeId, name: &str, arguments: Children, problem: Problem) -> Box<Error> {
+        let place = |at: usize| {
+            let argument = self.tree.children(arguments).get(at);
+            self.range(argument.copied().unwrap_or(id))
+        };
+        match problem {
+            Problem::Argument(at, message) => Error::run(place(at), format!("`{name}`: {message}")),
+            Problem::Hinted(at, message, hint) => {
+                Error::run(place(at), format!("`{name}`: {message}")).hint(hint)
+            }
+            Problem::Limit(exhausted) => exhausted.at(self.range(id)),
+        }
+    }
+}

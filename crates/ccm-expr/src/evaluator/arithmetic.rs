@@ -1,0 +1,274 @@
+//! Operators whose operands are both worked out.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::Evaluator;
+use crate::Value;
+use crate::error::{Error, Fallible};
+use crate::limits;
+use crate::time::Moment;
+use crate::tree::{NodeId, Operator};
+use crate::value::Compared;
+
+impl Evaluator<'_, '_> {
+    pub(super) fn strict_operation(
+        &mut self,
+        id: NodeId,
+        operator: Operator,
+        (left_id, left): (NodeId, Value),
+        (right_id, right): (NodeId, Value),
+    ) -> Fallible<Value> {
+        let meaningless = |this: &Self| this.meaningless(id, operator, &left, &right);
+        let value = match operator {
+            Operator::Equal => Some(Value::Bool(self.equal(id, &left, &right)?)),
+            Operator::NotEqual => Some(Value::Bool(!self.equal(id, &left, &right)?)),
+            Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
+                match left.compare(&right) {
+                    Compared::Meaningless => None,
+                    Compared::Unordered => Some(Value::Bool(false)),
+                    Compared::Ordered(ordering) => Some(Value::Bool(match operator {
+                        Operator::Less => ordering == Ordering::Less,
+                        Operator::LessOrEqual => ordering != Ordering::Greater,
+                        Operator::Greater => ordering == Ordering::Greater,
+                        _ => ordering != Ordering::Less,
+                    })),
+                }
+            }
+            Operator::In => return self.contained(id, left_id, &left, right_id, &right),
+            Operator::Matches | Operator::Contains | Operator::StartsWith | Operator::EndsWith => {
+                return self.text_operation(id, operator, (left_id, &left), (right_id, &right));
+            }
+            Operator::Range => return self.range_of_integers(id, (left_id, &left), (right_id, &right)),
+            Operator::Add => match (&left, &right) {
+                (Value::Text(one), Value::Text(two)) => {
+                    let charged = self.budget.bytes(one.len() + two.len());
+                    self.within(id, charged)?;
+                    let mut joined = String::with_capacity(one.len() + two.len());
+                    joined.push_str(one);
+                    joined.push_str(two);
+                    Some(Value::text(joined))
+                }
+                (Value::Moment(moment), Value::Duration(span))
+                | (Value::Duration(span), Value::Moment(moment)) => Some(self.moved(id, moment.plus(*span))?),
+                (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_add(*two))),
+                _ => numeric(&left, &right, i64::wrapping_add, |one, two| one + two),
+            },
+            Operator::Subtract => match (&left, &right) {
+                (Value::Moment(moment), Value::Duration(span)) => {
+                    Some(self.moved(id, moment.plus(span.wrapping_neg()))?)
+                }
+                (Value::Moment(one), Value::Moment(two)) => Some(Value::Duration(one.since(two))),
+                (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_sub(*two))),
+                _ => numeric(&left, &right, i64::wrapping_sub, |one, two| one - two),
+            },
+            Operator::Multiply => product(&left, &right),
+            Operator::Divide => floats(&left, &right).map(|(one, two)| Value::Float(one / two)),
+            Operator::Power => floats(&left, &right).map(|(one, two)| Value::Float(one.powf(two))),
+            Operator::Modulo => match (&left, &right) {
+                (Value::Int(_), Value::Int(0)) => {
+                    return Err(Error::run(self.range(right_id), "the remainder of a division by zero"));
+                }
+                (Value::Int(one), Value::Int(two)) => Some(Value::Int(one.wrapping_rem(*two))),
+                _ => None,
+            },
+            // These look at one side first, and never come here.
+            Operator::And | Operator::Or | Operator::Coalesce => None,
+        };
+        value.ok_or_else(|| meaningless(self))
+    }
+
+    fn meaningless(&self, id: NodeId, operator: Operator, left: &Value, right: &Value) -> Box<Error> {
+        let message =
+            format!("`{}` has no meaning between {} and {}", sign(operator), left.kind(), right.kind());
+        let error = Error::run(self.range(id), message);
+        let one_text = matches!(left, Value::Text(_)) != matches!(right, Value::Text(_));
+        match operator {
+            Operator::Add if one_text => error.hint("turn the other side into text with string(…)"),
+            _ if left.is_null() || right.is_null() => error.hint("`value ?? default` stands in for nothing"),
+            _ => error,
+        }
+    }
+
+    fn moved(&self, id: NodeId, moment: Option<Moment>) -> Fallible<Value> {
+        moment
+            .map(Value::Moment)
+            .ok_or_else(|| Error::run(self.range(id), "this date lies outside the years that there are"))
+    }
+
+    /// Whether two values are equal; what they hold counts as steps.
+    fn equal(&mut self, id: NodeId, one: &Value, two: &Value) -> Fallible<bool> {
+        if is_large(one) && is_large(two) {
+            let weight = self.within(id, limits::weigh(one))?;
+            let charged = self.budget.steps(weight.elements);
+            self.within(id, charged)?;
+        }
+        Ok(one == two || one.is_null() && two.is_null())
+    }
+
+    fn contained(
+        &mut self,
+        id: NodeId,
+        needle_id: NodeId,
+        needle: &Value,
+        whole_id: NodeId,
+        whole: &Value,
+    ) -> Fallible<Value> {
+        let found = match (whole, needle) {
+            (Value::Null, _) => false,
+            (Value::List(list), needle) => {
+                let charged = self.budget.steps(list.len());
+                self.within(id, charged)?;
+                if is_large(needle) {
+                    let mut found = false;
+                    for element in list.iter() {
+                        found = self.equal(id, element, needle)?;
+                        if found {
+                            break;
+                        }
+                    }
+                    found
+                } else {
+                    list.iter().any(|element| element == needle)
+                }
+            }
+            (Value::Bytes(bytes), needle) => bytes.iter().any(|byte| Value::Int((*byte).into()) == *needle),
+            (Value::Map(map), Value::Text(key)) => map.contains_key(key),
+            (Value::Map(map), Value::Null) => map.contains_key(""),
+            (Value::Map(_), other) => {
+                return Err(self.expected(needle_id, "text as the key of a map", other));
+            }
+            (Value::Groups(groups), key) => groups.iter().any(|(held, _)| held == key),
+            (other, _) => {
+                let error = self.expected(whole_id, "a list or a map", other);
+                let is_text = matches!(other, Value::Text(_));
+                return Err(if is_text {
+                    error.hint("`whole contains part` looks into a text")
+                } else {
+                    error
+                });
+            }
+        };
+        Ok(Value::Bool(found))
+    }
+
+    fn text_operation(
+        &mut self,
+        id: NodeId,
+        operator: Operator,
+        (left_id, left): (NodeId, &Value),
+        (right_id, right): (NodeId, &Value),
+    ) -> Fallible<Value> {
+        // Nothing holds no text and is no pattern.
+        if left.is_null() || right.is_null() {
+            return Ok(Value::Bool(false));
+        }
+        let Value::Text(part) = right else { return Err(self.expected(right_id, "text", right)) };
+        if operator == Operator::Matches {
+            return self.matches_dynamic(id, left_id, left, right_id, part);
+        }
+        let Value::Text(text) = left else { return Err(self.expected(left_id, "text", left)) };
+        let charged = self.budget.steps(text.len() / 1024);
+        self.within(id, charged)?;
+        Ok(Value::Bool(match operator {
+            Operator::Contains => text.contains(&**part),
+            Operator::StartsWith => text.starts_with(&**part),
+            _ => text.ends_with(&**part),
+        }))
+    }
+
+    fn range_of_integers(
+        &mut self,
+        id: NodeId,
+        (left_id, left): (NodeId, &Value),
+        (right_id, right): (NodeId, &Value),
+    ) -> Fallible<Value> {
+        let bound = |this: &Self, id, value: &Value| match value {
+            Value::Int(number) => Ok(*number),
+            #[allow(clippy::cast_possible_truncation, reason = "the language cuts off the fraction")]
+            Value::Float(number) => Ok(*number as i64),
+            other => Err(this.expected(id, "an integer", other)),
+        };
+        let (first, last) = (bound(self, left_id, left)?, bound(self, right_id, right)?);
+        if first > last {
+            return Ok(Value::list([]));
+        }
+        let count = usize::try_from(i128::from(last) - i128::from(first) + 1).unwrap_or(usize::MAX);
+        let charged = self.budget.elements(count);
+        self.within(id, charged)?;
+        Ok(Value::List(Arc::new((first..=last).map(Value::Int).collect())))
+    }
+}
+
+fn is_large(value: &Value) -> bool {
+    matches!(value, Value::List(_) | Value::Map(_) | Value::Groups(_))
+}
+
+/// A sum, of whatever numbers there are.
+pub(super) fn sum(left: &Value, right: &Value) -> Option<Value> {
+    match (left, right) {
+        (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_add(*two))),
+        _ => numeric(left, right, i64::wrapping_add, |one, two| one + two),
+    }
+}
+
+fn numeric(
+    left: &Value,
+    right: &Value,
+    integers: fn(i64, i64) -> i64,
+    numbers: fn(f64, f64) -> f64,
+) -> Option<Value> {
+    if let (Value::Int(one), Value::Int(two)) = (left, right) {
+        return Some(Value::Int(integers(*one, *two)));
+    }
+    floats(left, right).map(|(one, two)| Value::Float(numbers(one, two)))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "the language works with floats where one is involved")]
+fn floats(left: &Value, right: &Value) -> Option<(f64, f64)> {
+    let float = |value: &Value| match value {
+        Value::Int(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    };
+    Some((float(left)?, float(right)?))
+}
+
+/// A product; a duration times a fraction is a mere number of nanoseconds.
+#[allow(clippy::cast_precision_loss, reason = "the language works with floats where one is involved")]
+fn product(left: &Value, right: &Value) -> Option<Value> {
+    match (left, right) {
+        (Value::Duration(span), Value::Int(times) | Value::Duration(times))
+        | (Value::Int(times), Value::Duration(span)) => Some(Value::Duration(span.wrapping_mul(*times))),
+        (Value::Duration(span), Value::Float(times)) | (Value::Float(times), Value::Duration(span)) => {
+            Some(Value::Float(*span as f64 * times))
+        }
+        _ => numeric(left, right, i64::wrapping_mul, |one, two| one * two),
+    }
+}
+
+fn sign(operator: Operator) -> &'static str {
+    match operator {
+        Operator::Or => "or",
+        Operator::And => "and",
+        Operator::Equal => "==",
+        Operator::NotEqual => "!=",
+        Operator::Less => "<",
+        Operator::LessOrEqual => "<=",
+        Operator::Greater => ">",
+        Operator::GreaterOrEqual => ">=",
+        Operator::In => "in",
+        Operator::Matches => "matches",
+        Operator::Contains => "contains",
+        Operator::StartsWith => "startsWith",
+        Operator::EndsWith => "endsWith",
+        Operator::Range => "..",
+        Operator::Add => "+",
+        Operator::Subtract => "-",
+        Operator::Multiply => "*",
+        Operator::Divide => "/",
+        Operator::Modulo => "%",
+        Operator::Power => "**",
+        Operator::Coalesce => "??",
+    }
+}

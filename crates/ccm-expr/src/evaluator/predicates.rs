@@ -1,0 +1,244 @@
+//! Functions that ask a predicate about each element of a list.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::arithmetic::sum;
+use super::{Evaluator, Iteration};
+use crate::Value;
+use crate::error::{Error, Fallible};
+use crate::functions::maps::{is_key, same_key};
+use crate::functions::{Predicate, lists, sorting};
+use crate::limits;
+use crate::tree::{Children, NodeId};
+use crate::value::hash;
+
+impl Evaluator<'_, '_> {
+    pub(super) fn predicate(
+        &mut self,
+        predicate: Predicate,
+        id: NodeId,
+        arguments: Children,
+    ) -> Fallible<Value> {
+        let tree = self.tree;
+        let arguments = tree.children(arguments);
+        let list_id = arguments[0];
+        let list = match self.value(list_id)? {
+            Value::List(list) => list,
+            Value::Bytes(bytes) => Arc::new(bytes.iter().map(|byte| Value::Int((*byte).into())).collect()),
+            other => return Err(self.expected(list_id, "a list", &other)),
+        };
+        let charged = self.budget.steps(list.len());
+        self.within(id, charged)?;
+        let body = arguments.get(1).copied();
+        match predicate {
+            Predicate::SortBy => return self.sort_by(id, &list, arguments),
+            Predicate::Reduce => return self.reduce(id, list_id, &list, arguments),
+            _ => {}
+        }
+        self.iterations.push(Iteration { element: Value::Null, index: 0, accumulator: Value::Null });
+        let result = self.each(predicate, id, &list, body);
+        self.iterations.pop();
+        result
+    }
+
+    /// What the predicate says of one element; without a predicate the element itself.
+    fn ask(&mut self, list: &[Value], at: usize, body: Option<NodeId>) -> Fallible<Value> {
+        let Some(body) = body else { return Ok(list[at].clone()) };
+        if let Some(iteration) = self.iterations.last_mut() {
+            iteration.element = list[at].clone();
+            iteration.index = at;
+        }
+        self.value(body)
+    }
+
+    fn holds(&mut self, id: NodeId, list: &[Value], at: usize, body: Option<NodeId>) -> Fallible<bool> {
+        match self.ask(list, at, body)? {
+            Value::Bool(boolean) => Ok(boolean),
+            other => {
+                let message = format!("expected a boolean for each element, found {}", other.kind());
+                Err(Error::run(self.range(body.unwrap_or(id)), message))
+            }
+        }
+    }
+
+    fn each(
+        &mut self,
+        predicate: Predicate,
+        id: NodeId,
+        list: &[Value],
+        body: Option<NodeId>,
+    ) -> Fallible<Value> {
+        #[allow(clippy::cast_possible_wrap, reason = "no list is that long")]
+        let place = |at: usize| Value::Int(at as i64);
+        match predicate {
+            Predicate::All | Predicate::None | Predicate::Any => {
+                let (ends, verdict) = match predicate {
+                    Predicate::All => (false, false),
+                    Predicate::None => (true, false),
+                    _ => (true, true),
+                };
+                for at in 0..list.len() {
+                    if self.holds(id, list, at, body)? == ends {
+                        return Ok(Value::Bool(verdict));
+                    }
+                }
+                Ok(Value::Bool(!verdict))
+            }
+            Predicate::One | Predicate::Count => {
+                let mut count = 0;
+                for at in 0..list.len() {
+                    count += usize::from(self.holds(id, list, at, body)?);
+                }
+                Ok(if predicate == Predicate::One { Value::Bool(count == 1) } else { place(count) })
+            }
+            Predicate::Filter => {
+                let mut kept = Vec::new();
+                for at in 0..list.len() {
+                    if self.holds(id, list, at, body)? {
+                        kept.push(list[at].clone());
+                    }
+                }
+                self.made(id, kept)
+            }
+            Predicate::Map => {
+                let charged = self.budget.elements(list.len());
+                self.within(id, charged)?;
+                let mut made = Vec::with_capacity(list.len());
+                for at in 0..list.len() {
+                    made.push(self.ask(list, at, body)?);
+                }
+                Ok(Value::List(Arc::new(made)))
+            }
+            Predicate::Find | Predicate::FindIndex => {
+                for at in 0..list.len() {
+                    if self.holds(id, list, at, body)? {
+                        return Ok(if predicate == Predicate::Find { list[at].clone() } else { place(at) });
+                    }
+                }
+                Ok(Value::Null)
+            }
+            Predicate::FindLast | Predicate::FindLastIndex => {
+                for at in (0..list.len()).rev() {
+                    if self.holds(id, list, at, body)? {
+                        return Ok(if predicate == Predicate::FindLast {
+                            list[at].clone()
+                        } else {
+                            place(at)
+                        });
+                    }
+                }
+                Ok(Value::Null)
+            }
+            Predicate::Sum => {
+                let mut total = Value::Int(0);
+                for at in 0..list.len() {
+                    let value = self.ask(list, at, body)?;
+                    total = sum(&value, &total)
+                        .ok_or_else(|| self.expected(body.unwrap_or(id), "numbers", &value))?;
+                }
+                Ok(total)
+            }
+            Predicate::GroupBy => self.group_by(id, list, body),
+            // These have no way here.
+            Predicate::SortBy | Predicate::Reduce => Ok(Value::Null),
+        }
+    }
+
+    fn made(&mut self, id: NodeId, elements: Vec<Value>) -> Fallible<Value> {
+        let charged = self.budget.elements(elements.len());
+        self.within(id, charged)?;
+        Ok(Value::List(Arc::new(elements)))
+    }
+
+    fn group_by(&mut self, id: NodeId, list: &[Value], body: Option<NodeId>) -> Fallible<Value> {
+        let charged = self.budget.elements(list.len());
+        self.within(id, charged)?;
+        let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        for at in 0..list.len() {
+            let key = self.ask(list, at, body)?;
+            if !is_key(&key) {
+                return Err(self.expected(body.unwrap_or(id), "a key to group by", &key));
+            }
+            let alike = places.entry(hash(&key)).or_default();
+            if let Some(group) = alike.iter().find(|at| same_key(&groups[**at].0, &key)) {
+                groups[*group].1.push(list[at].clone());
+            } else {
+                alike.push(groups.len());
+                groups.push((key, vec![list[at].clone()]));
+            }
+        }
+        Ok(Value::from_entries(groups.into_iter().map(|(key, group)| (key, Value::list(group))).collect()))
+    }
+
+    fn sort_by(&mut self, id: NodeId, list: &[Value], arguments: &[NodeId]) -> Fallible<Value> {
+        let descending = match arguments.get(2) {
+            None => false,
+            Some(order) => match self.value(*order)? {
+                Value::Text(written) => lists::order(&written, 2).map_err(|_| {
+                    Error::run(self.range(*order), "expected \"asc\" or \"desc\", found another text")
+                })?,
+                other => return Err(self.expected(*order, "\"asc\" or \"desc\"", &other)),
+            },
+        };
+        let body = arguments.get(1).copied();
+        self.iterations.push(Iteration { element: Value::Null, index: 0, accumulator: Value::Null });
+        let ranks: Fallible<Vec<Value>> = (0..list.len()).map(|at| self.ask(list, at, body)).collect();
+        self.iterations.pop();
+        let keys = sorting::keys(&ranks?).map_err(|(one, two)| {
+            let message = format!("expected results with an order, found {one} and {two}");
+            Error::run(self.range(body.unwrap_or(id)), message)
+        })?;
+        let sorted = sorting::sort(list, &keys, descending);
+        self.made(id, sorted)
+    }
+
+    fn reduce(
+        &mut self,
+        id: NodeId,
+        list_id: NodeId,
+        list: &[Value],
+        arguments: &[NodeId],
+    ) -> Fallible<Value> {
+        let (mut accumulator, first) = match arguments.get(2) {
+            Some(initial) => (self.value(*initial)?, 0),
+            None => match list.first() {
+                Some(first) => (first.clone(), 1),
+                None => {
+                    return Err(Error::run(self.range(list_id), "an empty list can't be reduced")
+                        .hint("give the value to begin with: reduce(list, #acc + #, 0)"));
+                }
+            },
+        };
+        let body = arguments.get(1).copied();
+        for at in first..list.len() {
+            self.iterations.push(Iteration {
+                element: Value::Null,
+                index: at,
+                accumulator: accumulator.clone(),
+            });
+            let next = self.ask(list, at, body);
+            self.iterations.pop();
+            let next = next?;
+            // Only here can a value grow deeper with every round.
+            if !same(&next, &accumulator) {
+                let weight = self.within(id, limits::weigh(&next))?;
+                let charged = self.budget.steps(weight.elements / 8);
+                self.within(id, charged)?;
+            }
+            accumulator = next;
+        }
+        Ok(accumulator)
+    }
+}
+
+/// Whether two values are one and the same, or so small that it doesn't matter.
+fn same(one: &Value, two: &Value) -> bool {
+    match (one, two) {
+        (Value::List(one), Value::List(two)) => Arc::ptr_eq(one, two),
+        (Value::Map(one), Value::Map(two)) => Arc::ptr_eq(one, two),
+        (Value::List(_) | Value::Map(_) | Value::Groups(_), _) => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,108 @@
+//! Functions that make one number of many, in lists and lists of lists.
+
+use std::cmp::Ordering;
+
+use super::{Call, Problem};
+use crate::Value;
+use crate::limits::{self, Exhausted};
+use crate::value::Compared;
+
+type Result = std::result::Result<Value, Problem>;
+
+pub(super) fn max(call: &mut Call<'_>) -> Result {
+    extreme(call, Ordering::Greater)
+}
+
+pub(super) fn min(call: &mut Call<'_>) -> Result {
+    extreme(call, Ordering::Less)
+}
+
+fn extreme(call: &mut Call<'_>, wanted: Ordering) -> Result {
+    let alone = call.arguments.len() == 1;
+    let mut best = None::<Value>;
+    for (at, argument) in call.arguments.iter().enumerate() {
+        let mut consider = |value: &Value| {
+            let better = match &best {
+                None => true,
+                Some(best) => matches!(value.compare(best), Compared::Ordered(found) if found == wanted),
+            };
+            if better {
+                best = Some(value.clone());
+            }
+        };
+        match argument {
+            Value::Int(_) | Value::Float(_) | Value::Duration(_) => consider(argument),
+            Value::List(_) => {
+                call.budget.walk(argument)?;
+                each(argument, at, limits::DEPTH_OF_VALUES, &mut consider)?;
+            }
+            // What is alone is the largest there is.
+            other if alone => return Ok(other.clone()),
+            _ => return Err(call.expected(at, "a number or a list of numbers")),
+        }
+    }
+    Ok(best.unwrap_or_default())
+}
+
+/// Shows every number of a list, however deep.
+fn each(
+    value: &Value,
+    at: usize,
+    left: usize,
+    show: &mut dyn FnMut(&Value),
+) -> std::result::Result<(), Problem> {
+    match value {
+        Value::Int(_) | Value::Float(_) => show(value),
+        Value::List(list) => {
+            if left == 0 {
+                return Err(Exhausted::Depth.into());
+            }
+            for element in list.iter() {
+                each(element, at, left - 1, show)?;
+            }
+        }
+        other => return Err(Problem::Argument(at, format!("expected numbers, found {}", other.kind()))),
+    }
+    Ok(())
+}
+
+/// All numbers of all arguments.
+#[allow(clippy::cast_precision_loss, reason = "an average is a float")]
+fn numbers(call: &mut Call<'_>) -> std::result::Result<Vec<f64>, Problem> {
+    let mut all = Vec::new();
+    for (at, argument) in call.arguments.iter().enumerate() {
+        call.budget.walk(argument)?;
+        let argument = match argument {
+            Value::Duration(span) => &Value::Int(*span),
+            other => other,
+        };
+        each(argument, at, limits::DEPTH_OF_VALUES, &mut |value| {
+            all.push(match value {
+                Value::Int(number) => *number as f64,
+                Value::Float(number) => *number,
+                _ => f64::NAN,
+            });
+        })?;
+    }
+    Ok(all)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "an average is a float")]
+pub(super) fn mean(call: &mut Call<'_>) -> Result {
+    let all = numbers(call)?;
+    if all.is_empty() {
+        return Ok(Value::Float(0.0));
+    }
+    Ok(Value::Float(all.iter().sum::<f64>() / all.len() as f64))
+}
+
+pub(super) fn median(call: &mut Call<'_>) -> Result {
+    let mut all = numbers(call)?;
+    all.sort_by(f64::total_cmp);
+    let middle = all.len() / 2;
+    Ok(Value::Float(match all.len() {
+        0 => 0.0,
+        odd if odd % 2 == 1 => all[middle],
+        _ => f64::midpoint(all[middle - 1], all[middle]),
+    }))
+}

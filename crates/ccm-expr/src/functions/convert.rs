@@ -1,0 +1,116 @@
+//! Functions that turn one kind into another.
+
+use super::{Call, Problem, base64};
+use crate::Value;
+use crate::limits;
+use crate::time::CalendarPart;
+use crate::value::{go_text, indented};
+
+type Result = std::result::Result<Value, Problem>;
+
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
+pub(super) fn type_of(call: &mut Call<'_>) -> Result {
+    Ok(Value::text(match &call.arguments[0] {
+        Value::Null => "nil",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int",
+        Value::Float(_) => "float",
+        Value::Text(_) => "string",
+        Value::List(_) | Value::Bytes(_) => "array",
+        Value::Map(_) | Value::Groups(_) => "map",
+        Value::Duration(_) => "time.Duration",
+        Value::Moment(_) => "time.Time",
+        Value::Calendar(CalendarPart::Month(_)) => "time.Month",
+        Value::Calendar(CalendarPart::Weekday(_)) => "time.Weekday",
+        Value::Calendar(CalendarPart::Zone(_)) => "time.Location",
+    }))
+}
+
+pub(super) fn int(call: &mut Call<'_>) -> Result {
+    Ok(Value::Int(match &call.arguments[0] {
+        Value::Int(number) | Value::Duration(number) => *number,
+        #[allow(clippy::cast_possible_truncation, reason = "cutting off is what the function is for")]
+        Value::Float(number) => *number as i64,
+        Value::Calendar(CalendarPart::Month(number) | CalendarPart::Weekday(number)) => (*number).into(),
+        Value::Text(text) => text
+            .parse()
+            .map_err(|_| Problem::Argument(0, "expected a whole number, found another text".to_owned()))?,
+        _ => return Err(call.expected(0, "a number or text")),
+    }))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "the function is for that")]
+pub(super) fn float(call: &mut Call<'_>) -> Result {
+    Ok(Value::Float(match &call.arguments[0] {
+        Value::Int(number) => *number as f64,
+        Value::Float(number) => *number,
+        Value::Text(text) => {
+            let digits = text.bytes().any(|byte| byte.is_ascii_digit());
+            text.parse()
+                .ok()
+                // A number too large for the format is refused, not taken for infinity.
+                .filter(|number: &f64| number.is_finite() || !digits)
+                .ok_or_else(|| Problem::Argument(0, "expected a number, found another text".to_owned()))?
+        }
+        _ => return Err(call.expected(0, "a number or text")),
+    }))
+}
+
+pub(super) fn string(call: &mut Call<'_>) -> Result {
+    let value = &call.arguments[0];
+    writable(call)?;
+    if let Value::Text(_) = value {
+        return Ok(value.clone());
+    }
+    let text = go_text(value);
+    call.made_text(text)
+}
+
+/// Refuses a value that is too large or too deep to be written.
+fn writable(call: &Call<'_>) -> std::result::Result<(), Problem> {
+    limits::weigh(&call.arguments[0])?;
+    Ok(())
+}
+
+pub(super) fn to_json(call: &mut Call<'_>) -> Result {
+    writable(call)?;
+    let Some(text) = indented(&call.arguments[0]) else {
+        return Err(Problem::Argument(0, "JSON can't write a number that is infinite or none".to_owned()));
+    };
+    call.made_text(text)
+}
+
+pub(super) fn from_json(call: &mut Call<'_>) -> Result {
+    let text = call.text(0)?.to_owned();
+    // Reading takes memory in proportion to the text.
+    call.budget.bytes(text.len())?;
+    call.budget.elements(text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count())?;
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        Problem::Argument(0, format!("expected JSON, found a mistake at {place} of the text"))
+    })?;
+    Ok(floats(json))
+}
+
+/// JSON with every number as a float, which is how the language reads it.
+fn floats(json: serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Number(number) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+        serde_json::Value::Array(elements) => Value::list(elements.into_iter().map(floats)),
+        serde_json::Value::Object(entries) => {
+            Value::map(entries.into_iter().map(|(key, value)| (key, floats(value))))
+        }
+        other => Value::from(other),
+    }
+}
+
+pub(super) fn to_base64(call: &mut Call<'_>) -> Result {
+    let text = base64::encode(call.text(0)?.as_bytes());
+    call.made_text(text)
+}
+
+pub(super) fn from_base64(call: &mut Call<'_>) -> Result {
+    let bytes = base64::decode(call.text(0)?)
+        .ok_or_else(|| Problem::Argument(0, "expected Base64, found another text".to_owned()))?;
+    call.made_text(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,129 @@
+//! Functions on lists, but for those with a predicate.
+
+use std::collections::HashMap;
+
+use super::{Call, Problem, sorting};
+use crate::Value;
+use crate::evaluator::fetch;
+use crate::limits::{self, Exhausted};
+use crate::value::hash;
+
+type Result = std::result::Result<Value, Problem>;
+
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
+pub(super) fn first(call: &mut Call<'_>) -> Result {
+    Ok(fetch(&call.arguments[0], &Value::Int(0)).unwrap_or_default())
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
+pub(super) fn last(call: &mut Call<'_>) -> Result {
+    Ok(fetch(&call.arguments[0], &Value::Int(-1)).unwrap_or_default())
+}
+
+pub(super) fn take(call: &mut Call<'_>) -> Result {
+    let list = call.list(0)?;
+    let Ok(count) = usize::try_from(call.integer(1)?) else {
+        return Err(Problem::Argument(1, "expected how many elements, found a negative number".to_owned()));
+    };
+    if count >= list.len() {
+        return Ok(call.arguments[0].clone());
+    }
+    call.made_list(list[..count].to_vec())
+}
+
+pub(super) fn reverse(call: &mut Call<'_>) -> Result {
+    let list = call.list(0)?;
+    call.made_list(list.iter().rev().cloned().collect())
+}
+
+pub(super) fn uniq(call: &mut Call<'_>) -> Result {
+    let list = call.list(0)?;
+    let mut kept: Vec<Value> = Vec::new();
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for element in list.iter() {
+        call.budget.walk(element)?;
+        let alike = places.entry(hash(element)).or_default();
+        call.budget.steps(1 + alike.len())?;
+        if !alike.iter().any(|at| kept[*at] == *element) {
+            alike.push(kept.len());
+            kept.push(element.clone());
+        }
+    }
+    call.made_list(kept)
+}
+
+pub(super) fn concat(call: &mut Call<'_>) -> Result {
+    let mut all = Vec::new();
+    for at in 0..call.arguments.len() {
+        let list = call.list(at)?;
+        call.budget.elements(list.len())?;
+        all.extend(list.iter().cloned());
+    }
+    Ok(Value::list(all))
+}
+
+pub(super) fn flatten(call: &mut Call<'_>) -> Result {
+    let list = call.list(0)?;
+    let mut all = Vec::new();
+    flat(&list, limits::DEPTH_OF_VALUES, call, &mut all)?;
+    Ok(Value::list(all))
+}
+
+fn flat(
+    list: &[Value],
+    left: usize,
+    call: &mut Call<'_>,
+    all: &mut Vec<Value>,
+) -> std::result::Result<(), Problem> {
+    if left == 0 {
+        return Err(Exhausted::Depth.into());
+    }
+    for element in list {
+        call.budget.steps(1)?;
+        match element {
+            Value::List(inner) => flat(inner, left - 1, call, all)?,
+            other => {
+                call.budget.elements(1)?;
+                all.push(other.clone());
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn sort(call: &mut Call<'_>) -> Result {
+    let list = call.list(0)?;
+    let descending = match call.arguments.get(1) {
+        None => false,
+        Some(_) => order(call.text(1)?, 1)?,
+    };
+    call.budget.steps(list.len())?;
+    let keys = sorting::keys(&list).map_err(|(one, two)| {
+        Problem::Argument(0, format!("expected elements with an order, found {one} and {two}"))
+    })?;
+    call.made_list(sorting::sort(&list, &keys, descending))
+}
+
+/// Reads an order, which is the argument at a place.
+pub(crate) fn order(written: &str, at: usize) -> std::result::Result<bool, Problem> {
+    sorting::descending(written)
+        .ok_or_else(|| Problem::Argument(at, "expected \"asc\" or \"desc\", found another text".to_owned()))
+}
+
+pub(super) fn join(call: &mut Call<'_>) -> Result {
+    let list = call.list(0)?;
+    let separator = if call.arguments.len() > 1 { call.text(1)?.to_owned() } else { String::new() };
+    let mut texts: Vec<&str> = Vec::with_capacity(list.len());
+    let mut length = separator.len().saturating_mul(list.len().saturating_sub(1));
+    for element in list.iter() {
+        let Value::Text(text) = element else {
+            let message = format!("expected a list of texts, found {} in it", element.kind());
+            let hint = "turn the elements into text: map(list, string(#))".to_owned();
+            return Err(Problem::Hinted(0, message, hint));
+        };
+        length = length.saturating_add(text.len());
+        texts.push(text);
+    }
+    call.budget.bytes(length)?;
+    Ok(Value::text(texts.join(&separator)))
+}

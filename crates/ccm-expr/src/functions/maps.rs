@@ -1,0 +1,96 @@
+//! Functions on maps, and on whatever has a size or parts.
+
+use std::sync::Arc;
+
+use super::{Call, Problem};
+use crate::Value;
+use crate::evaluator::fetch;
+
+type Result = std::result::Result<Value, Problem>;
+
+/// The entries of a map.
+fn entries(call: &Call<'_>) -> std::result::Result<Vec<(Value, Value)>, Problem> {
+    match call.arguments.first() {
+        Some(Value::Map(map)) => {
+            Ok(map.iter().map(|(key, value)| (Value::Text(Arc::clone(key)), value.clone())).collect())
+        }
+        Some(Value::Groups(groups)) => Ok(groups.to_vec()),
+        _ => Err(call.expected(0, "a map")),
+    }
+}
+
+pub(super) fn keys(call: &mut Call<'_>) -> Result {
+    let keys = entries(call)?.into_iter().map(|(key, _)| key).collect();
+    call.made_list(keys)
+}
+
+pub(super) fn values(call: &mut Call<'_>) -> Result {
+    let values = entries(call)?.into_iter().map(|(_, value)| value).collect();
+    call.made_list(values)
+}
+
+pub(super) fn to_pairs(call: &mut Call<'_>) -> Result {
+    let pairs: Vec<Value> =
+        entries(call)?.into_iter().map(|(key, value)| Value::list([key, value])).collect();
+    call.budget.elements(pairs.len().saturating_mul(2))?;
+    call.made_list(pairs)
+}
+
+pub(super) fn from_pairs(call: &mut Call<'_>) -> Result {
+    let list = call.list(0)?;
+    let mut entries: Vec<(Value, Value)> = Vec::with_capacity(list.len());
+    let mut places = std::collections::HashMap::new();
+    for pair in list.iter() {
+        call.budget.steps(1)?;
+        let (key, value) = match pair {
+            Value::List(pair) if pair.len() == 2 => (pair[0].clone(), pair[1].clone()),
+            Value::List(_) => {
+                return Err(Problem::Argument(
+                    0,
+                    "expected pairs, found a list of another length".to_owned(),
+                ));
+            }
+            other => return Err(Problem::Argument(0, format!("expected pairs, found {}", other.kind()))),
+        };
+        if !is_key(&key) {
+            return Err(Problem::Argument(0, format!("{} is no key of a map", key.kind())));
+        }
+        let alike: &mut Vec<usize> = places.entry(crate::value::hash(&key)).or_default();
+        if let Some(at) = alike.iter().find(|at| same_key(&entries[**at].0, &key)) {
+            entries[*at].1 = value;
+        } else {
+            alike.push(entries.len());
+            entries.push((key, value));
+        }
+    }
+    call.budget.elements(entries.len())?;
+    Ok(Value::from_entries(entries))
+}
+
+/// Whether a value can be a key.
+pub(crate) fn is_key(value: &Value) -> bool {
+    !matches!(value, Value::List(_) | Value::Map(_) | Value::Groups(_) | Value::Bytes(_))
+}
+
+/// Whether two values are the same key: unlike with `==`, 1 and 1.0 are two.
+pub(crate) fn same_key(one: &Value, two: &Value) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(two) && one == two
+}
+
+pub(super) fn len(call: &mut Call<'_>) -> Result {
+    let length = match call.arguments.first() {
+        Some(Value::Text(text)) => text.chars().count(),
+        Some(Value::Bytes(bytes)) => bytes.len(),
+        Some(Value::List(list)) => list.len(),
+        Some(Value::Map(map)) => map.len(),
+        Some(Value::Groups(groups)) => groups.len(),
+        _ => return Err(call.expected(0, "a list, a map or text")),
+    };
+    #[allow(clippy::cast_possible_wrap, reason = "nothing is that long")]
+    Ok(Value::Int(length as i64))
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
+pub(super) fn get(call: &mut Call<'_>) -> Result {
+    Ok(fetch(&call.arguments[0], &call.arguments[1]).unwrap_or_default())
+}

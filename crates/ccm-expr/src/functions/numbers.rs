@@ -1,0 +1,35 @@
+//! Functions on one number.
+
+use super::{Call, Problem};
+use crate::Value;
+
+type Result = std::result::Result<Value, Problem>;
+
+pub(super) fn abs(call: &mut Call<'_>) -> Result {
+    match call.arguments.first() {
+        Some(Value::Int(number)) => Ok(Value::Int(number.wrapping_abs())),
+        Some(Value::Float(number)) => Ok(Value::Float(number.abs())),
+        _ => Err(call.expected(0, "a number")),
+    }
+}
+
+pub(super) fn ceil(call: &mut Call<'_>) -> Result {
+    whole(call, f64::ceil)
+}
+
+pub(super) fn floor(call: &mut Call<'_>) -> Result {
+    whole(call, f64::floor)
+}
+
+pub(super) fn round(call: &mut Call<'_>) -> Result {
+    whole(call, f64::round)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "the language turns the number into a float")]
+fn whole(call: &mut Call<'_>, to: fn(f64) -> f64) -> Result {
+    match call.arguments.first() {
+        Some(Value::Int(number)) => Ok(Value::Float(*number as f64)),
+        Some(Value::Float(number)) => Ok(Value::Float(to(*number))),
+        _ => Err(call.expected(0, "a number")),
+    }
+}

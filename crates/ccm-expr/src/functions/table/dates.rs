@@ -1,0 +1,71 @@
+//! Functions on dates and durations.
+
+use super::{doc, row};
+use crate::functions::{Accepts, Builtin, Run, dates};
+use crate::nature::Base;
+
+pub(super) static ROWS: &[Builtin] = &[
+    row(
+        doc(
+            "Dates and durations",
+            "now",
+            "now([zone])",
+            "The present moment.",
+            &[("type(now())", "\"time.Time\"")],
+        ),
+        0,
+        1,
+        &[Accepts::ZONE],
+        |_| Base::Moment.into(),
+        Run::Plain(dates::now),
+    ),
+    row(
+        doc(
+            "Dates and durations",
+            "duration",
+            "duration(text)",
+            "Reads a duration: numbers with ns, us, ms, s, m or h.",
+            &[("duration(\"1h30m\").Minutes()", "90.0")],
+        ),
+        1,
+        1,
+        &[Accepts::TEXT],
+        |_| Base::Duration.into(),
+        Run::Plain(dates::duration),
+    ),
+    row(
+        doc(
+            "Dates and durations",
+            "date",
+            "date([zone, ]text[, layout[, zone]])",
+            "Reads a date, by one of the usual layouts or the given one.",
+            &[
+                ("date(\"2023-08-14\").Year()", "2023"),
+                ("(date(\"2023-08-14\") - date(\"2023-08-13\")).Hours()", "24.0"),
+                ("date(\"14.08.23\", \"02.01.06\").Format(\"2006-01-02\")", "\"2023-08-14\""),
+            ],
+        ),
+        1,
+        4,
+        &[Accepts::ANY],
+        |_| Base::Moment.into(),
+        Run::Plain(dates::date),
+    ),
+    row(
+        doc(
+            "Dates and durations",
+            "timezone",
+            "timezone(name)",
+            "The time zone of that name.",
+            &[
+                ("timezone(\"Europe/Zurich\").String()", "\"Europe/Zurich\""),
+                ("date(\"2023-08-14\").In(timezone(\"Asia/Tokyo\")).Hour()", "9"),
+            ],
+        ),
+        1,
+        1,
+        &[Accepts::TEXT],
+        |_| Base::Zone.into(),
+        Run::Plain(dates::timezone),
+    ),
+];

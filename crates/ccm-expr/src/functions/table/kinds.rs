@@ -1,0 +1,148 @@
+//! Functions on values of any kind, and from one kind to another.
+
+use super::{doc, row, unknown};
+use crate::functions::{Accepts, Builtin, Run, convert, maps};
+use crate::nature::Base;
+
+pub(super) static ROWS: &[Builtin] = &[
+    row(
+        doc(
+            "Kinds",
+            "type",
+            "type(value)",
+            "The name of a value's kind.",
+            &[("type([1])", "\"array\""), ("type(nil)", "\"nil\"")],
+        ),
+        1,
+        1,
+        &[Accepts::ANY],
+        |_| Base::Text.into(),
+        Run::Plain(convert::type_of),
+    ),
+    row(
+        doc(
+            "Kinds",
+            "int",
+            "int(value)",
+            "A whole number from a number or a text.",
+            &[("int(\"42\") + 1", "43"), ("int(2.9)", "2")],
+        ),
+        1,
+        1,
+        &[Accepts::NUMBER_OR_TEXT],
+        |_| Base::Int.into(),
+        Run::Plain(convert::int),
+    ),
+    row(
+        doc(
+            "Kinds",
+            "float",
+            "float(value)",
+            "A number from a number or a text.",
+            &[("float(\"1.5\")", "1.5")],
+        ),
+        1,
+        1,
+        &[Accepts::NUMBER_OR_TEXT],
+        |_| Base::Float.into(),
+        Run::Plain(convert::float),
+    ),
+    row(
+        doc(
+            "Kinds",
+            "string",
+            "string(value)",
+            "Text from any value.",
+            &[("string(42)", "\"42\""), ("string([1, 2])", "\"[1 2]\"")],
+        ),
+        1,
+        1,
+        &[Accepts::ANY],
+        |_| Base::Text.into(),
+        Run::Plain(convert::string),
+    ),
+    row(
+        doc(
+            "Kinds",
+            "toJSON",
+            "toJSON(value)",
+            "The value as JSON, indented.",
+            &[("toJSON([1])", "\"[\\n  1\\n]\"")],
+        ),
+        1,
+        1,
+        &[Accepts::ANY],
+        |_| Base::Text.into(),
+        Run::Plain(convert::to_json),
+    ),
+    row(
+        doc(
+            "Kinds",
+            "fromJSON",
+            "fromJSON(text)",
+            "The value that JSON describes; its numbers are never integers.",
+            &[("fromJSON('{\"a\": [true]}').a", "[true]")],
+        ),
+        1,
+        1,
+        &[Accepts::TEXT],
+        unknown,
+        Run::Plain(convert::from_json),
+    ),
+    row(
+        doc(
+            "Kinds",
+            "toBase64",
+            "toBase64(text)",
+            "The text in Base64.",
+            &[("toBase64(\"hello\")", "\"aGVsbG8=\"")],
+        ),
+        1,
+        1,
+        &[Accepts::TEXT],
+        |_| Base::Text.into(),
+        Run::Plain(convert::to_base64),
+    ),
+    row(
+        doc(
+            "Kinds",
+            "fromBase64",
+            "fromBase64(text)",
+            "The text that Base64 stands for.",
+            &[("fromBase64(\"aGVsbG8=\")", "\"hello\"")],
+        ),
+        1,
+        1,
+        &[Accepts::TEXT],
+        |_| Base::Text.into(),
+        Run::Plain(convert::from_base64),
+    ),
+    row(
+        doc(
+            "Any values",
+            "len",
+            "len(value)",
+            "How many elements a list or a map has, or characters a text.",
+            &[("len(\"héllo\")", "5"), ("len({a: 1})", "1")],
+        ),
+        1,
+        1,
+        &[Accepts::SIZED],
+        |_| Base::Int.into(),
+        Run::Plain(maps::len),
+    ),
+    row(
+        doc(
+            "Any values",
+            "get",
+            "get(value, key)",
+            "The element at a place or the value of a key, or nil.",
+            &[("get({a: 1}, \"b\")", "nil"), ("get([1, 2], -1)", "2")],
+        ),
+        2,
+        2,
+        &[Accepts::ANY],
+        unknown,
+        Run::Plain(maps::get),
+    ),
+];

@@ -1,0 +1,128 @@
+//! Functions on lists.
+
+use super::{MANY, doc, element, row, taken};
+use crate::functions::{Accepts, Builtin, Run, lists};
+use crate::nature::{Base, Nature};
+
+pub(super) static ROWS: &[Builtin] = &[
+    row(
+        doc(
+            "Lists",
+            "first",
+            "first(list)",
+            "The first element, or nil.",
+            &[("first([1, 2])", "1"), ("first([])", "nil")],
+        ),
+        1,
+        1,
+        &[Accepts::LISTS],
+        element,
+        Run::Plain(lists::first),
+    ),
+    row(
+        doc("Lists", "last", "last(list)", "The last element, or nil.", &[("last([1, 2])", "2")]),
+        1,
+        1,
+        &[Accepts::LISTS],
+        element,
+        Run::Plain(lists::last),
+    ),
+    row(
+        doc(
+            "Lists",
+            "take",
+            "take(list, count)",
+            "The first elements, as many as said.",
+            &[("take([1, 2, 3], 2)", "[1, 2]")],
+        ),
+        2,
+        2,
+        &[Accepts::LISTS, Accepts::INT],
+        taken,
+        Run::Plain(lists::take),
+    ),
+    row(
+        doc(
+            "Lists",
+            "reverse",
+            "reverse(list)",
+            "The elements from last to first.",
+            &[("reverse([1, 2])", "[2, 1]")],
+        ),
+        1,
+        1,
+        &[Accepts::LISTS],
+        |_| Nature::LIST,
+        Run::Plain(lists::reverse),
+    ),
+    row(
+        doc(
+            "Lists",
+            "uniq",
+            "uniq(list)",
+            "The elements without those that came before.",
+            &[("uniq([1, 1, 2])", "[1, 2]")],
+        ),
+        1,
+        1,
+        &[Accepts::LISTS],
+        |_| Nature::LIST,
+        Run::Plain(lists::uniq),
+    ),
+    row(
+        doc(
+            "Lists",
+            "concat",
+            "concat(list, …)",
+            "The elements of all lists.",
+            &[("concat([1], [2, 3])", "[1, 2, 3]")],
+        ),
+        1,
+        MANY,
+        &[Accepts::LISTS],
+        |_| Nature::LIST,
+        Run::Plain(lists::concat),
+    ),
+    row(
+        doc(
+            "Lists",
+            "flatten",
+            "flatten(list)",
+            "The elements of all lists within lists.",
+            &[("flatten([1, [2, [3]]])", "[1, 2, 3]")],
+        ),
+        1,
+        1,
+        &[Accepts::LISTS],
+        |_| Nature::LIST,
+        Run::Plain(lists::flatten),
+    ),
+    row(
+        doc(
+            "Lists",
+            "sort",
+            "sort(list[, order])",
+            "The elements in order, \"asc\" or \"desc\".",
+            &[("sort([3, 1, 2])", "[1, 2, 3]"), ("sort([\"a\", \"b\"], \"desc\")", "[\"b\", \"a\"]")],
+        ),
+        1,
+        2,
+        &[Accepts::SORTABLE, Accepts::TEXT],
+        |_| Nature::LIST,
+        Run::Plain(lists::sort),
+    ),
+    row(
+        doc(
+            "Lists",
+            "join",
+            "join(list[, separator])",
+            "One text from a list of texts.",
+            &[("join([\"a\", \"b\"], \"-\")", "\"a-b\""), ("join([\"a\", \"b\"])", "\"ab\"")],
+        ),
+        1,
+        2,
+        &[Accepts::LIST, Accepts::TEXT],
+        |_| Base::Text.into(),
+        Run::Plain(lists::join),
+    ),
+];

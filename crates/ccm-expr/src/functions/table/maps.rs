@@ -1,0 +1,52 @@
+//! Functions on maps.
+
+use super::{doc, row, unknown};
+use crate::functions::{Accepts, Builtin, Run, maps};
+use crate::nature::Nature;
+
+pub(super) static ROWS: &[Builtin] = &[
+    row(
+        doc("Maps", "keys", "keys(map)", "The keys of a map.", &[("keys({a: 1, b: 2})", "[\"a\", \"b\"]")]),
+        1,
+        1,
+        &[Accepts::MAPS],
+        |_| Nature::LIST,
+        Run::Plain(maps::keys),
+    ),
+    row(
+        doc("Maps", "values", "values(map)", "The values of a map.", &[("values({a: 1, b: 2})", "[1, 2]")]),
+        1,
+        1,
+        &[Accepts::MAPS],
+        |_| Nature::LIST,
+        Run::Plain(maps::values),
+    ),
+    row(
+        doc(
+            "Maps",
+            "toPairs",
+            "toPairs(map)",
+            "A list of a key and its value each.",
+            &[("toPairs({a: 1})", "[[\"a\", 1]]")],
+        ),
+        1,
+        1,
+        &[Accepts::MAPS],
+        |_| Nature::LIST,
+        Run::Plain(maps::to_pairs),
+    ),
+    row(
+        doc(
+            "Maps",
+            "fromPairs",
+            "fromPairs(list)",
+            "The map of a list of keys and values.",
+            &[("fromPairs([[\"a\", 1]])", "{a: 1}")],
+        ),
+        1,
+        1,
+        &[Accepts::LISTS],
+        unknown,
+        Run::Plain(maps::from_pairs),
+    ),
+];

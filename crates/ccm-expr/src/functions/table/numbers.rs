@@ -1,0 +1,102 @@
+//! Functions on numbers.
+
+use super::{MANY, doc, first, row};
+use crate::functions::{Accepts, Builtin, Run, aggregate, numbers};
+use crate::nature::Base;
+
+pub(super) static ROWS: &[Builtin] = &[
+    row(
+        doc(
+            "Numbers",
+            "max",
+            "max(number or list, …)",
+            "The largest of all numbers.",
+            &[("max(1, 5, 3)", "5"), ("max([1, 2.5])", "2.5")],
+        ),
+        1,
+        MANY,
+        &[Accepts::NUMBERS],
+        first,
+        Run::Plain(aggregate::max),
+    ),
+    row(
+        doc(
+            "Numbers",
+            "min",
+            "min(number or list, …)",
+            "The smallest of all numbers.",
+            &[("min(1, 5, 3)", "1")],
+        ),
+        1,
+        MANY,
+        &[Accepts::NUMBERS],
+        first,
+        Run::Plain(aggregate::min),
+    ),
+    row(
+        doc(
+            "Numbers",
+            "mean",
+            "mean(number or list, …)",
+            "The average of all numbers.",
+            &[("mean([1, 2, 6])", "3.0")],
+        ),
+        1,
+        MANY,
+        &[Accepts::NUMBERS],
+        first,
+        Run::Plain(aggregate::mean),
+    ),
+    row(
+        doc(
+            "Numbers",
+            "median",
+            "median(number or list, …)",
+            "The middle one of all numbers.",
+            &[("median([1, 2, 6])", "2.0"), ("median([1, 2])", "1.5")],
+        ),
+        1,
+        MANY,
+        &[Accepts::NUMBERS],
+        first,
+        Run::Plain(aggregate::median),
+    ),
+    row(
+        doc("Numbers", "abs", "abs(number)", "The number without its sign.", &[("abs(-5)", "5")]),
+        1,
+        1,
+        &[Accepts::NUMBER],
+        first,
+        Run::Plain(numbers::abs),
+    ),
+    row(
+        doc("Numbers", "ceil", "ceil(number)", "The next whole number above.", &[("ceil(1.2)", "2.0")]),
+        1,
+        1,
+        &[Accepts::NUMBER],
+        |_| Base::Float.into(),
+        Run::Plain(numbers::ceil),
+    ),
+    row(
+        doc("Numbers", "floor", "floor(number)", "The next whole number below.", &[("floor(1.8)", "1.0")]),
+        1,
+        1,
+        &[Accepts::NUMBER],
+        |_| Base::Float.into(),
+        Run::Plain(numbers::floor),
+    ),
+    row(
+        doc(
+            "Numbers",
+            "round",
+            "round(number)",
+            "The nearest whole number; halves go away from zero.",
+            &[("round(1.5)", "2.0")],
+        ),
+        1,
+        1,
+        &[Accepts::NUMBER],
+        |_| Base::Float.into(),
+        Run::Plain(numbers::round),
+    ),
+];

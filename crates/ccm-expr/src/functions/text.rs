@@ -1,0 +1,134 @@
+//! Functions on text.
+
+use super::{Call, Problem};
+use crate::Value;
+
+type Result = std::result::Result<Value, Problem>;
+
+pub(super) fn trim(call: &mut Call<'_>) -> Result {
+    let text = call.text(0)?;
+    let trimmed = if call.arguments.len() == 1 {
+        text.trim()
+    } else {
+        let characters = call.text(1)?;
+        text.trim_matches(|character| characters.contains(character))
+    };
+    let trimmed = trimmed.to_owned();
+    call.made_text(trimmed)
+}
+
+/// The prefix or suffix to cut off.
+fn affix<'a>(call: &'a Call<'_>) -> std::result::Result<&'a str, Problem> {
+    if call.arguments.len() > 1 { call.text(1) } else { Ok(" ") }
+}
+
+pub(super) fn trim_prefix(call: &mut Call<'_>) -> Result {
+    let text = call.text(0)?;
+    let rest = text.strip_prefix(affix(call)?).unwrap_or(text).to_owned();
+    call.made_text(rest)
+}
+
+pub(super) fn trim_suffix(call: &mut Call<'_>) -> Result {
+    let text = call.text(0)?;
+    let rest = text.strip_suffix(affix(call)?).unwrap_or(text).to_owned();
+    call.made_text(rest)
+}
+
+/// Letters are changed one by one, so a letter without a single counterpart stays.
+pub(super) fn upper(call: &mut Call<'_>) -> Result {
+    let text: String =
+        call.text(0)?.chars().map(|letter| only(letter.to_uppercase()).unwrap_or(letter)).collect();
+    call.made_text(text)
+}
+
+pub(super) fn lower(call: &mut Call<'_>) -> Result {
+    let text: String =
+        call.text(0)?.chars().map(|letter| letter.to_lowercase().next().unwrap_or(letter)).collect();
+    call.made_text(text)
+}
+
+fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
+    let first = letters.next()?;
+    letters.next().is_none().then_some(first)
+}
+
+pub(super) fn split(call: &mut Call<'_>) -> Result {
+    parts(call, false)
+}
+
+pub(super) fn split_after(call: &mut Call<'_>) -> Result {
+    parts(call, true)
+}
+
+fn parts(call: &mut Call<'_>, keep: bool) -> Result {
+    let (text, separator) = (call.text(0)?, call.text(1)?);
+    let most = if call.arguments.len() > 2 { call.count(2)? } else { -1 };
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    if most == 0 {
+        return Ok(Value::list([]));
+    }
+    // How many there will be is known before any is made.
+    let found = if separator.is_empty() { text.chars().count() } else { text.matches(separator).count() };
+    call.budget.elements((found + 1).min(most))?;
+    call.budget.bytes(text.len())?;
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while parts.len() + 1 < most {
+        // Without a separator every character is a part.
+        let found = if separator.is_empty() {
+            rest.chars().next().map(|first| (first.len_utf8(), 0)).filter(|(length, _)| *length < rest.len())
+        } else {
+            rest.find(separator).map(|at| (at, separator.len()))
+        };
+        let Some((at, skipped)) = found else { break };
+        parts.push(Value::text(&rest[..if keep { at + skipped } else { at }]));
+        rest = &rest[at + skipped..];
+    }
+    if !(separator.is_empty() && rest.is_empty()) {
+        parts.push(Value::text(rest));
+    }
+    Ok(Value::list(parts))
+}
+
+pub(super) fn replace(call: &mut Call<'_>) -> Result {
+    let (text, old, new) = (call.text(0)?, call.text(1)?, call.text(2)?);
+    let most = if call.arguments.len() > 3 { call.count(3)? } else { -1 };
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    // The size is known before anything is written.
+    let found = text.matches(old).count().min(most);
+    let length = (text.len() - found * old.len()).saturating_add(found.saturating_mul(new.len()));
+    let (text, old, new) = (text.to_owned(), old.to_owned(), new.to_owned());
+    call.budget.bytes(length)?;
+    Ok(Value::text(text.replacen(&old, &new, most)))
+}
+
+pub(super) fn repeat(call: &mut Call<'_>) -> Result {
+    let text = call.text(0)?.to_owned();
+    let times = call.count(1)?;
+    let Ok(times) = usize::try_from(times) else {
+        return Err(Problem::Argument(1, "expected how often, found a negative number".to_owned()));
+    };
+    call.budget.bytes(text.len().saturating_mul(times))?;
+    Ok(Value::text(text.repeat(times)))
+}
+
+#[allow(clippy::cast_possible_wrap, reason = "no text is that long")]
+fn place(found: Option<usize>) -> Value {
+    Value::Int(found.map_or(-1, |at| at as i64))
+}
+
+pub(super) fn index_of(call: &mut Call<'_>) -> Result {
+    Ok(place(call.text(0)?.find(call.text(1)?)))
+}
+
+pub(super) fn last_index_of(call: &mut Call<'_>) -> Result {
+    Ok(place(call.text(0)?.rfind(call.text(1)?)))
+}
+
+pub(super) fn has_prefix(call: &mut Call<'_>) -> Result {
+    Ok(Value::Bool(call.text(0)?.starts_with(call.text(1)?)))
+}
+
+pub(super) fn has_suffix(call: &mut Call<'_>) -> Result {
+    Ok(Value::Bool(call.text(0)?.ends_with(call.text(1)?)))
+}

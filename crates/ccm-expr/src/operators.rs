@@ -1,0 +1,120 @@
+//! The operators of the language, for its documentation.
+
+/// An operator or another sign of the language.
+#[derive(Clone, Copy, Debug)]
+pub struct OperatorDoc {
+    /// How it is written.
+    pub signs: &'static str,
+    /// What it does, in one line.
+    pub description: &'static str,
+    /// How tightly it binds: the higher, the tighter. `None` for what stands between brackets or is no operator.
+    pub precedence: Option<u8>,
+    /// Expressions and what each yields, as an expression.
+    pub examples: &'static [(&'static str, &'static str)],
+}
+
+const fn row(
+    signs: &'static str,
+    precedence: Option<u8>,
+    description: &'static str,
+    examples: &'static [(&'static str, &'static str)],
+) -> OperatorDoc {
+    OperatorDoc { signs, description, precedence, examples }
+}
+
+/// Every operator, from the tightest to the loosest.
+pub fn operators() -> &'static [OperatorDoc] {
+    ROWS
+}
+
+const ROWS: &[OperatorDoc] = &[
+    row(
+        "a.b  a?.b",
+        None,
+        "The value of a key; after `?.` nil has any key, and it is nil.",
+        &[("{a: {b: 1}}.a.b", "1"), ("{a: nil}.a?.b.c", "nil")],
+    ),
+    row(
+        "a[b]  a?.[b]",
+        None,
+        "The value of a key, or the element at a place; -1 is the last.",
+        &[("[1, 2, 3][-1]", "3"), ("{a: 1}[\"a\"]", "1")],
+    ),
+    row(
+        "a[from:to]",
+        None,
+        "A part of a list or text; either bound may be left out.",
+        &[("[1, 2, 3][1:]", "[2, 3]"), ("\"hello\"[1:3]", "\"el\"")],
+    ),
+    row(
+        "a ?? b",
+        Some(200),
+        "The left side, or the right side if that is nil.",
+        &[("nil ?? 1", "1"), ("0 ?? 1", "0")],
+    ),
+    row("a ** b  a ^ b", Some(100), "A power; binds to the right.", &[("2 ** 3 ** 2", "512.0")]),
+    row("-a  +a", Some(90), "The sign of a number.", &[("-2 ** 2", "-4.0")]),
+    row("a * b", Some(60), "A product.", &[("2 * 1.5", "3.0")]),
+    row("a / b", Some(60), "A quotient, which is never an integer.", &[("7 / 2", "3.5")]),
+    row("a % b", Some(60), "The remainder of a division of integers.", &[("-7 % 3", "-1")]),
+    row("not a  !a", Some(50), "The opposite.", &[("not true", "false")]),
+    row("a + b", Some(30), "A sum, or two texts as one.", &[("1 + 2", "3"), ("\"a\" + \"b\"", "\"ab\"")]),
+    row("a - b", Some(30), "A difference.", &[("1 - 2.5", "-1.5")]),
+    row("a .. b", Some(25), "The integers from one to another.", &[("1..3", "[1, 2, 3]")]),
+    row(
+        "a == b  a != b",
+        Some(20),
+        "Whether both are equal.",
+        &[("1 == 1.0", "true"), ("[1] != [2]", "true")],
+    ),
+    row(
+        "a < b  a <= b  a > b  a >= b",
+        Some(20),
+        "Which is less; several hold together.",
+        &[("1 < 2 < 3", "true"), ("\"a\" < \"b\"", "true")],
+    ),
+    row(
+        "a in b  a not in b",
+        Some(20),
+        "Whether a list has an element, or a map a key.",
+        &[("1 in [1, 2]", "true"), ("\"b\" not in {a: 1}", "true")],
+    ),
+    row(
+        "a contains b",
+        Some(20),
+        "Whether a text is part of another.",
+        &[("\"hello\" contains \"ell\"", "true")],
+    ),
+    row("a startsWith b", Some(20), "Whether a text begins so.", &[("\"hello\" startsWith \"he\"", "true")]),
+    row("a endsWith b", Some(20), "Whether a text ends so.", &[("\"hello\" not endsWith \"lo\"", "false")]),
+    row(
+        "a matches b",
+        Some(20),
+        "Whether a regular expression (RE2) is found in a text.",
+        &[("\"web12\" matches \"^web\\\\d+$\"", "true")],
+    ),
+    row("a and b  a && b", Some(15), "Whether both hold.", &[("true and not false", "true")]),
+    row("a or b  a || b", Some(10), "Whether either holds.", &[("false or true", "true")]),
+    row(
+        "a | f(b)",
+        Some(0),
+        "Calls a function with the left side as its first argument.",
+        &[("\"a b\" | upper() | split(\" \")", "[\"A\", \"B\"]")],
+    ),
+    row("a ? b : c  a ?: c", Some(0), "One of two, by a condition.", &[("1 > 2 ? \"a\" : \"b\"", "\"b\"")]),
+    row(
+        "if a { b } else { c }",
+        None,
+        "The same in words.",
+        &[("if true { 1 } else if false { 2 } else { 3 }", "1")],
+    ),
+    row("let name = a; b", None, "Gives a part a name.", &[("let x = 2; x * x", "4")]),
+    row("a; b", None, "Several expressions, of which the last counts.", &[("1; 2", "2")]),
+    row(
+        "#  .name",
+        None,
+        "In predicates: the element, or a key of it.",
+        &[("map([{a: 1}], .a + #.a)", "[2]")],
+    ),
+    row("$env", None, "All names as a map.", &[("\"nobody\" in $env", "false")]),
+];

@@ -1,0 +1,41 @@
+//! "Did you mean …" for a path that finds nothing.
+
+use ccm_model::closest;
+
+use super::evaluate::index;
+use super::{Path, escape};
+use crate::Value;
+
+/// How many keys of one map are compared.
+const CANDIDATES: usize = 10_000;
+
+pub(super) fn closest_path(path: &Path, root: &Value) -> Option<String> {
+    let text = path.text();
+    let mut value = root;
+    let mut suggestion = String::new();
+    // How much of the text is in the suggestion, and how much leads to something that is there.
+    let (mut taken, mut existing) = (0, 0);
+    for (name, range) in path.leading_names() {
+        let child = match value {
+            Value::Map(map) => map.get(name).or_else(|| {
+                let key = closest(name, map.keys().take(CANDIDATES).map(|key| &**key))?;
+                suggestion += &text[taken..range.start];
+                suggestion += &escape(key);
+                taken = range.end;
+                map.get(key)
+            }),
+            Value::List(elements) => index(name).and_then(|index| elements.get(index)),
+            _ => None,
+        };
+        let Some(child) = child else { break };
+        value = child;
+        existing = range.end;
+    }
+    if taken == 0 {
+        return None;
+    }
+    let whole = format!("{suggestion}{}", &text[taken..]);
+    let found = Path::parse(&whole).ok().and_then(|path| path.find(root).ok().flatten());
+    // A suggestion that finds nothing would be no help: then it ends with the last name that is there.
+    Some(if found.is_some() { whole } else { suggestion + &text[taken..existing] })
+}

@@ -1,0 +1,53 @@
+//! Expressions with the value or the stage of the error that the reference engine gives. Where ours differ on
+//! purpose is listed in `differences.md` beside the cases.
+
+use ccm_expr::{Stage, Value};
+use serde_json::Value as Json;
+
+use crate::world::World;
+
+fn read() -> (World, Vec<Json>) {
+    let mut lines = include_str!("cases.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<Json>(line).expect("a line of JSON"));
+    let first = lines.next().expect("the environment");
+    let world = World { names: first["env"].clone().into(), strict: false, open: true };
+    (world, lines.collect())
+}
+
+/// As JSON where whole numbers are one thing whatever their kind.
+fn plain(value: &Json) -> Json {
+    match value {
+        Json::Number(number) => number.as_f64().map_or(Json::Null, Json::from),
+        Json::Array(list) => Json::Array(list.iter().map(plain).collect()),
+        Json::Object(map) => {
+            Json::Object(map.iter().map(|(key, value)| (key.clone(), plain(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn every_case_gives_what_the_reference_gives() {
+    let (world, cases) = read();
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let text = case["expr"].as_str().expect("an expression");
+        let found = world.evaluate(text);
+        let fine = match (&found, case.get("when").and_then(Json::as_str)) {
+            (Ok(value), None) => match case.get("value_text").and_then(Json::as_str) {
+                Some(written) => world
+                    .evaluate(&format!("string({text})"))
+                    .is_ok_and(|shown| shown == Value::text(written)),
+                None => plain(&value.to_json()) == plain(&case["value"]),
+            },
+            (Err(error), Some("compile")) => error.stage == Stage::Compile,
+            (Err(error), Some("run")) => error.stage == Stage::Run,
+            _ => false,
+        };
+        if !fine {
+            wrong.push(format!("{text}\n    wanted {case}\n    found  {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}

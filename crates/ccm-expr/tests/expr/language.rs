@@ -1,0 +1,430 @@
+//! Tables of what the language yields, and of what it refuses at which stage.
+
+use ccm_expr::{Stage, Value};
+
+use crate::world::World;
+
+fn world() -> World {
+    World::new(
+        r#"{"any": {"i": 5, "f": 2.5, "t": "text", "n": null, "b": true, "l": [3, 1, 2], "m": {"k": 1}},
+            "notify": 9, "inside": 4, "iffy": 8, "letter": 7, "order": 6, "nothing": 1}"#,
+    )
+}
+
+/// Each expression and one that yields the same, kind and all.
+fn same(table: &[(&str, &str)]) {
+    let world = world();
+    let wrong: Vec<String> = table
+        .iter()
+        .filter_map(|(text, wanted)| {
+            let (found, wanted) = (world.evaluate(text), world.evaluate(wanted));
+            let fine = matches!((&found, &wanted), (Ok(one), Ok(two)) if one == two
+                && std::mem::discriminant(one) == std::mem::discriminant(two));
+            (!fine).then(|| format!("{text}: {found:?}, wanted {wanted:?}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn refused(stage: Stage, table: &[&str]) {
+    let world = world();
+    let wrong: Vec<String> = table
+        .iter()
+        .filter_map(|text| match world.evaluate(text) {
+            Err(error) if error.stage == stage => {
+                assert!(
+                    error.range.end <= text.len() && error.range.start <= error.range.end,
+                    "{text}: {:?}",
+                    error.range
+                );
+                None
+            }
+            other => Some(format!("{text}: {other:?}")),
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn numbers_are_read_in_every_base() {
+    same(&[
+        ("0x2A", "42"),
+        ("0X2a", "42"),
+        ("0o52", "42"),
+        ("0b101010", "42"),
+        ("017", "17"),
+        ("1_000", "1000"),
+        (".5", "0.5"),
+        ("1.", "1.0"),
+        ("1e3", "1000.0"),
+        ("1.5e-1", "0.15"),
+        ("0xff_ff", "65535"),
+        ("1..3", "[1, 2, 3]"),
+    ]);
+    refused(
+        Stage::Compile,
+        &["0x", "0b2", "1e", "1a", "1_a", "1.foo", "0x1.8", "1e999", "9223372036854775808"],
+    );
+}
+
+#[test]
+fn texts_are_read_with_their_escapes() {
+    let world = world();
+    let table = [
+        (r#""a\nb\t\\\"""#, "a\nb\t\\\""),
+        (r"'it\'s'", "it's"),
+        (r#""\x41\u00e9\U0001F600\101""#, "Aé😀A"),
+        (r"`raw \n`", "raw \\n"),
+        ("`two\nlines`", "two\nlines"),
+        ("`a``b`", "a`b"),
+        ("\"tab\tin\"", "tab\tin"),
+        ("\"a\rb\"", "a\nb"),
+        (r#""\ud800""#, "\u{fffd}"),
+    ];
+    for (text, wanted) in table {
+        assert_eq!(world.value(text), Value::text(wanted), "{text}");
+    }
+    refused(
+        Stage::Compile,
+        &[r#""\q""#, r#""\'""#, r#""\x4""#, r#""\400""#, "\"a\nb\"", "\"", "`a", "'é\\", r#""\U00110000""#],
+    );
+}
+
+#[test]
+fn bytes_are_lists_of_numbers() {
+    same(&[
+        ("b'\\xff\\x00'[0]", "255"),
+        ("len(b\"é\")", "2"),
+        ("b\"ab\" == b'ab'", "true"),
+        ("map(b\"ab\", #)", "[97, 98]"),
+    ]);
+    assert_eq!(world().value("b\"hi\"").to_json(), serde_json::json!("aGk="));
+    refused(Stage::Compile, &[r#"b"\u0041""#, "b\"a\" + b\"b\""]);
+}
+
+#[test]
+fn words_end_where_words_end() {
+    same(&[
+        ("notify", "9"),
+        ("inside", "4"),
+        ("iffy", "8"),
+        ("letter", "7"),
+        ("order", "6"),
+        ("nothing", "1"),
+    ]);
+    same(&[("{in2: 1}.in2", "1"), ("{\"in\": 1}.in", "1"), ("{\"not\": 1}?.not", "1")]);
+    refused(Stage::Compile, &["{in: 1}", "let in = 1; in"]);
+}
+
+#[test]
+fn operators_bind_as_they_should() {
+    same(&[
+        ("1 + 2 * 3", "7"),
+        ("2 ** 3 ** 2", "512.0"),
+        ("2 ^ 2", "4.0"),
+        ("-2 ** 2", "-4.0"),
+        ("2 ** -1", "0.5"),
+        ("10 - 3 - 2", "5"),
+        ("8 / 4 / 2", "1.0"),
+        ("not false and false", "false"),
+        ("not (false and false)", "true"),
+        ("true or false and false", "true"),
+        ("1 + 1..2 + 1", "[2, 3]"),
+        ("1 in 1..2", "true"),
+        ("1 < 2 < 3", "true"),
+        ("1 < 2 < 2", "false"),
+        ("3 > 2 >= 2 == true", "true"),
+        ("1 == 1 == true", "true"),
+        ("true ? 1 : false ? 2 : 3", "1"),
+        ("false ?: true", "true"),
+        ("nil ?? nil ?? 3", "3"),
+        ("(nil ?? 1) + 1", "2"),
+        ("1 not in [1]", "false"),
+    ]);
+    refused(
+        Stage::Compile,
+        &[
+            "nil ?? 1 + 1",
+            "nil ?? 1 == 1",
+            "1 not + 2",
+            "1 + if true {1} else {2}",
+            "1 +",
+            "* 1",
+            "1 2",
+            ")",
+            "",
+            "a = 1",
+            "1 & 2",
+            "if true {1}",
+        ],
+    );
+}
+
+#[test]
+fn kinds_meet_as_they_should() {
+    same(&[
+        ("1 + 1.0", "2.0"),
+        ("7 / 7", "1.0"),
+        ("5 % 3", "2"),
+        ("1 == 1.0", "true"),
+        ("[1, 2.0] == [1.0, 2]", "true"),
+        ("any.i + any.f", "7.5"),
+        ("any.t + \"!\"", "\"text!\""),
+        ("true && any.i", "5"),
+        ("any.n == nil", "true"),
+        ("any.n in [nil]", "true"),
+        ("any.n contains \"x\"", "false"),
+        ("any.nope", "nil"),
+        ("any.l[1.9]", "1"),
+        ("nil in any.l", "false"),
+        ("\"k\" in any.m", "true"),
+    ]);
+    refused(
+        Stage::Compile,
+        &[
+            "\"a\" + 1",
+            "1 == \"1\"",
+            "true + 1",
+            "not 1",
+            "-\"a\"",
+            "1 && true",
+            "\"a\" in \"abc\"",
+            "1 % 0",
+            "1.5 % 2",
+            "[1][\"a\"]",
+            "{a: 1}[0]",
+            "\"abc\"[0]",
+            "1 .. 2.5",
+            "nil.a",
+            "1 ? 2 : 3",
+            "\"a\" matches \"[\"",
+            "5[1:]",
+            "[1][\"a\":]",
+            "\"a\" in [1, 2]",
+            "1 in {a: 1}",
+            "\"a\".b",
+            "\"a\".b()",
+            "nil + 1",
+        ],
+    );
+    refused(
+        Stage::Run,
+        &[
+            "any.i + any.t",
+            "any.t * 2",
+            "any.n.x",
+            "any.i.x",
+            "any.l.x",
+            "any.l[9]",
+            "any.l[-4]",
+            "any.i > any.t",
+            "not any.i",
+            "any.i and true",
+            "1 % (any.i - 5)",
+            "any.m[1]",
+            "any.i in any.t",
+            "-any.t",
+            "any.t ? 1 : 2",
+            "any.t matches any.t + \"[\"",
+            "any.i contains \"x\"",
+            "{(any.i): 1}",
+            "any.i()",
+            "any.t.foo()",
+            "nobody",
+        ],
+    );
+}
+
+#[test]
+fn predicates_know_their_element() {
+    same(&[
+        ("map(any.l, # * 2)", "[6, 2, 4]"),
+        ("map(any.l, {let x = #; x + #index})", "[3, 2, 4]"),
+        ("reduce(any.l, #acc + # * #index, 100)", "105"),
+        ("map([[1], [2, 3]], map(#, # + 1))", "[[2], [3, 4]]"),
+        ("filter([{a: 1}, {a: 2}], .a > 1)[0].a", "2"),
+        ("any.l | filter(# > 1) | map(# + 1) | sum()", "7"),
+        ("count([true, false])", "1"),
+        ("sum([1, 2.5])", "3.5"),
+        ("find([1], # > 1)", "nil"),
+        ("groupBy(1..4, # % 2)[1]", "[1, 3]"),
+        ("groupBy([{k: \"a\"}], .k).a[0].k", "\"a\""),
+        ("sortBy(any.l, -#)", "[3, 2, 1]"),
+        ("::len([1])", "1"),
+        ("map(1..2, {1; #})", "[1, 2]"),
+    ]);
+    refused(
+        Stage::Compile,
+        &[
+            "#",
+            ".a",
+            "filter([1], #index > 0)",
+            "map([1], #acc)",
+            "map(1, #)",
+            "filter([1], # + 1)",
+            "map([1])",
+            "map()",
+            "map([1], nil)",
+            "map([1], 1; 2)",
+            "sum(\"a\")",
+        ],
+    );
+    refused(
+        Stage::Run,
+        &[
+            "map(any.i, #)",
+            "filter(any.l, any.i)",
+            "reduce([], #acc + #)",
+            "sum([\"a\"])",
+            "sortBy([1, \"a\"], #)",
+            "groupBy([[1]], #)",
+            "count(any.l)",
+            "sortBy(any.l, #, \"up\")",
+        ],
+    );
+}
+
+#[test]
+fn calls_are_counted_and_known() {
+    refused(
+        Stage::Compile,
+        &[
+            "len()",
+            "len(1)",
+            "len(1, 2)",
+            "nofunction()",
+            "nofunction(1)",
+            "trim()",
+            "trim(1)",
+            "split(\"a\")",
+            "max()",
+            "max(\"a\")",
+            "max(1, \"2\")",
+            "string(1, 2)",
+            "int(nil)",
+            "abs(\"a\")",
+            "lookup()",
+            "lookup(1, 2, 3)",
+            "now(1)",
+            "bitand(\"1\", 1)",
+            "repeat(\"a\", 1.5)",
+            "date()",
+            "take(\"a\", 1)",
+            "keys([1])",
+            "get(1, 2)",
+            "get([1], \"a\")",
+            "join(1..3)",
+            "timezone(nil)",
+            "flatten(1)",
+            "flatten([1], [2])",
+            "let len = 1; len",
+            "let notify = 1; 2",
+            "let x = 1; let x = 2; x",
+            "let lookup = 1; 2",
+        ],
+    );
+    refused(
+        Stage::Run,
+        &[
+            "int(\"a\")",
+            "float(\"a\")",
+            "float(\"1e999\")",
+            "join([1])",
+            "max([1, \"2\"])",
+            "duration(\"error\")",
+            "date(\"error\")",
+            "timezone(\"Nowhere/City\")",
+            "fromJSON(\"{\")",
+            "fromBase64(\"a\")",
+            "repeat(\"a\", -1)",
+            "bitshl(1, -1)",
+            "sort([1, \"a\"])",
+            "sort([2, 1], \"up\")",
+            "fromPairs([1])",
+            "fromPairs([[1]])",
+            "take([1], -1)",
+            "toJSON(1 / 0)",
+            "lookup(\"nobody\")",
+            "mean([nil])",
+            "len(any.i)",
+            "upper(any.i)",
+        ],
+    );
+    same(&[
+        ("split(\"abc\", \"\")", "[\"a\", \"b\", \"c\"]"),
+        ("split(\"\", \",\")", "[\"\"]"),
+        ("splitAfter(\"a,b\", \",\", 1)", "[\"a,b\"]"),
+        ("replace(\"ab\", \"\", \"-\")", "\"-a-b-\""),
+        ("max([1, 2.5], 2)", "2.5"),
+        ("min([])", "nil"),
+        ("mean([])", "0.0"),
+        ("float(\"inf\") == 1 / 0", "true"),
+        ("int(\"+7\")", "7"),
+        ("first(any.t)", "116"),
+        ("uniq([1, 1.0, \"1\", [1], [1.0]])", "[1, \"1\", [1]]"),
+        ("fromPairs([[1, 2], [\"a\", 3]])[1]", "2"),
+        ("toPairs(fromPairs([[true, 2]]))", "[[true, 2]]"),
+        ("concat([1], 2..3, [nil])", "[1, 2, 3, nil]"),
+        ("bitushr(-1, 63)", "1"),
+        ("bitshl(1, 64)", "0"),
+        ("bitshr(-8, 70)", "-1"),
+        ("fromJSON(\"1\")", "1.0"),
+        (
+            "toJSON({b: 1, a: \"<&>\"})",
+            "\"{\\n  \\\"a\\\": \\\"\\\\u003c\\\\u0026\\\\u003e\\\",\\n  \\\"b\\\": 1\\n}\"",
+        ),
+        ("get(any, \"nope\")", "nil"),
+        ("get(any.l, 9)", "nil"),
+        ("[1, 2, 3][5:1]", "[]"),
+        ("[1, 2, 3][-2:]", "[2, 3]"),
+    ]);
+    same(&[
+        ("string(nil)", "\"<nil>\""),
+        ("string(1e6)", "\"1e+06\""),
+        ("string(0.00001)", "\"1e-05\""),
+        ("string(100000.5)", "\"100000.5\""),
+        ("string([1, \"a\", {b: nil}])", "\"[1 a map[b:<nil>]]\""),
+    ]);
+}
+
+#[test]
+fn environment_is_a_map_of_names() {
+    same(&[
+        ("$env.any.i", "5"),
+        ("$env[\"any\"].i", "5"),
+        ("\"any\" in $env", "true"),
+        ("$env?.nobody", "nil"),
+        ("$env.nobody", "nil"),
+    ]);
+}
+
+#[test]
+fn comments_are_blanks() {
+    same(&[("1 /* a /* b */ + 2 // end", "3"), ("// first\n1", "1"), ("1 // 2", "1")]);
+    refused(Stage::Compile, &["// nothing", "1 /* a", "/**"]);
+}
+
+#[test]
+fn patterns_follow_re2() {
+    same(&[
+        (r#""é" matches "^\\w$""#, "false"),
+        (r#""a1" matches "^[\\w-]+$""#, "true"),
+        (r#""[" matches "[[]""#, "true"),
+        (r#""&" matches "^[a&&b]$""#, "true"),
+        (r#""a{b" matches "a{b""#, "true"),
+        (r#""a.b" matches "\\Qa.b\\E""#, "true"),
+        (r#""axb" matches "\\Qa.b\\E""#, "false"),
+        (r#""ABC" matches "(?i)abc""#, "true"),
+        (r#""]" matches "^[]]$""#, "true"),
+        (r#""x" matches "[[:alpha:]]""#, "true"),
+    ]);
+    refused(
+        Stage::Compile,
+        &[
+            r#""a" matches "(?=a)""#,
+            r#""a" matches "a{1001}""#,
+            r#""a" matches "\\1""#,
+            r#""a" matches "a\\""#,
+        ],
+    );
+}

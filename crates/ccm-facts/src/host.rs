@@ -1,0 +1,77 @@
+//! The machine as a whole: its name, its system, its kernel.
+
+mod platform;
+mod virtualization;
+
+use std::time::UNIX_EPOCH;
+
+use ccm_host::Clock;
+use serde_json::{Value, json};
+
+use crate::Warning;
+use crate::reader::Reader;
+use platform::Platform;
+use virtualization::Virtualization;
+
+const MACHINE_ID: &str = "/etc/machine-id";
+const PRODUCT_ID: &str = "/sys/class/dmi/id/product_uuid";
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// `host.info`.
+pub(crate) fn info(reader: &mut Reader<'_>, clock: &dyn Clock) -> Value {
+    let kernel = reader.machine.kernel();
+    let Platform { name, family, version } = Platform::detect(reader);
+    let virtualization = Virtualization::detect(reader, &kernel.release);
+    let since_boot = reader.machine.since_boot();
+    let now = clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let booted = now.saturating_sub(since_boot).as_secs();
+    // Some containers have a time of their own, which only this file tells. The clock may have gone on to the
+    // next second since it was looked at.
+    let own = virtualization.is_container().then(|| container_uptime(reader)).flatten();
+    let own = own.filter(|seconds| seconds.abs_diff(since_boot.as_secs()) > 1);
+    let uptime = own.unwrap_or(since_boot.as_secs());
+    let booted = own.map_or(booted, |seconds| now.as_secs().saturating_sub(seconds));
+    let processes = match reader.machine.processes() {
+        Ok(count) => json!(count),
+        Err(source) => {
+            reader.warnings.push(Warning::Unanswered { what: "the number of processes", source });
+            Value::Null
+        }
+    };
+    json!({
+        "hostname": kernel.hostname,
+        "uptime": uptime,
+        "bootTime": booted,
+        "procs": processes,
+        "os": "linux",
+        "platform": name,
+        "platformFamily": family,
+        "platformVersion": version,
+        "kernelVersion": kernel.release,
+        "kernelArch": kernel.architecture,
+        "virtualizationSystem": virtualization.system,
+        "virtualizationRole": virtualization.role,
+        "hostId": host_id(reader),
+    })
+}
+
+/// The first field of `/proc/uptime`, in whole seconds.
+fn container_uptime(reader: &mut Reader<'_>) -> Option<u64> {
+    let line = reader.line("/proc/uptime")?;
+    line.split(['.', ' ']).next()?.parse().ok()
+}
+
+/// The number of the hardware, which only root may read; else that of the installation; else that of this
+/// boot.
+fn host_id(reader: &mut Reader<'_>) -> String {
+    if let Some(id) = reader.line(PRODUCT_ID) {
+        return id.to_lowercase();
+    }
+    if let Some(id) = reader.line(MACHINE_ID)
+        && id.len() == 32
+        && id.is_ascii()
+    {
+        return [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
+    }
+    reader.line(BOOT_ID).unwrap_or_default().to_lowercase()
+}

@@ -1,0 +1,289 @@
+//! Where local file systems are mounted, and how much room they have.
+//!
+//! Listed are the file systems on devices of this machine, and ZFS. Left out are those of the kernel (`proc`,
+//! `tmpfs`, `overlay` and the like) and those of a network (`nfs`, `cifs`, `9p`, `ceph` and the like).
+//!
+//! To ask a file system for its room, the kernel walks to it. A server that does not answer would hold up
+//! whoever walks past it, so these are listed without being asked:
+//!
+//! - those served by a process (`fuseblk`) or shared with other machines (`gfs2`, `ocfs2`),
+//! - those mounted below such a one or below one of a network,
+//! - those mounted below one that waits for somebody to come by (`autofs`).
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::Warning;
+use crate::reader::{Reader, unescape};
+use crate::share::percent;
+
+const MOUNTS: &str = "/proc/self/mountinfo";
+const KINDS: &str = "/proc/filesystems";
+
+/// On devices, but with somebody else behind them who may not answer.
+const SHARED: [&str; 5] = ["fuseblk", "gfs", "gfs2", "ocfs2", "lustre"];
+
+/// Not on devices, but with nobody behind them beside the kernel.
+const KERNEL: [&str; 23] = [
+    "aufs",
+    "binfmt_misc",
+    "bpf",
+    "cgroup",
+    "cgroup2",
+    "configfs",
+    "debugfs",
+    "devpts",
+    "devtmpfs",
+    "efivarfs",
+    "fusectl",
+    "hugetlbfs",
+    "mqueue",
+    "overlay",
+    "proc",
+    "pstore",
+    "ramfs",
+    "rootfs",
+    "securityfs",
+    "selinuxfs",
+    "sysfs",
+    "tmpfs",
+    "tracefs",
+];
+
+/// The mounts, read once.
+#[derive(Debug, Default)]
+pub(crate) struct Mounts(Option<Vec<Mount>>);
+
+#[derive(Clone, Debug)]
+struct Mount {
+    id: String,
+    parent: String,
+    device: String,
+    point: String,
+    kind: String,
+    options: Vec<String>,
+    /// It is on a device of this machine.
+    local: bool,
+}
+
+impl Mounts {
+    fn read(&mut self, reader: &mut Reader<'_>) -> &[Mount] {
+        self.0.get_or_insert_with(|| {
+            let Some(text) = reader.text(MOUNTS) else { return Vec::new() };
+            let kinds = reader.text(KINDS).unwrap_or_default();
+            let kinds: Vec<&str> = kinds.lines().filter_map(kind_on_devices).collect();
+            let mounts: Vec<Mount> = text.lines().filter_map(|line| parse(reader, line, &kinds)).collect();
+            if mounts.is_empty() {
+                reader.unexpected(MOUNTS, "mount");
+            }
+            mounts
+        })
+    }
+}
+
+/// `partition.partitions`.
+pub(crate) fn list(reader: &mut Reader<'_>, mounts: &mut Mounts) -> Value {
+    let show = |mount: &Mount| {
+        json!({
+            "device": mount.device,
+            "mountpoint": mount.point,
+            "fstype": mount.kind,
+            "opts": mount.options,
+        })
+    };
+    mounts.read(reader).iter().filter(|mount| mount.local).map(show).collect()
+}
+
+/// `partition.usage`.
+pub(crate) fn usage(reader: &mut Reader<'_>, mounts: &mut Mounts) -> Value {
+    let mounts = mounts.read(reader);
+    let slow: Vec<&Mount> = mounts.iter().filter(|mount| may_hang(mount)).collect();
+    let quick = |mount: &&Mount| mount.local && !slow.iter().any(|slow| leads_past(mount, slow));
+    mounts.iter().filter(quick).filter_map(|mount| room(reader, mount)).collect()
+}
+
+/// Tells whether the way to a mount goes into another one. What is mounted right on top of it hides it.
+fn leads_past(mount: &Mount, slow: &Mount) -> bool {
+    let on_top = mount.point == slow.point && mount.parent == slow.id;
+    // Paths are compared part by part: `/data` does not hold `/database`.
+    Path::new(&mount.point).starts_with(&slow.point) && !on_top
+}
+
+fn may_hang(mount: &Mount) -> bool {
+    let kind = mount.kind.as_str();
+    SHARED.contains(&kind) || !(mount.local || KERNEL.contains(&kind))
+}
+
+fn room(reader: &mut Reader<'_>, mount: &Mount) -> Option<Value> {
+    let space = match reader.machine.space(Path::new(&mount.point)) {
+        Ok(space) => space,
+        // Another file system is mounted above it.
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(source) => {
+            reader.warnings.push(Warning::NoSpace { path: (&mount.point).into(), source });
+            return None;
+        }
+    };
+    let used = space.total.saturating_sub(space.free);
+    let inodes_used = space.inodes.saturating_sub(space.inodes_free);
+    Some(json!({
+        "path": mount.point,
+        "fstype": mount.kind,
+        "total": space.total,
+        "free": space.available,
+        "used": used,
+        // What is kept for root counts as neither.
+        "usedPercent": percent(used, used.saturating_add(space.available)),
+        "inodesTotal": space.inodes,
+        "inodesUsed": inodes_used,
+        "inodesFree": space.inodes_free,
+        "inodesUsedPercent": percent(inodes_used, space.inodes),
+    }))
+}
+
+/// A line of `/proc/filesystems` that names a kind on devices. ZFS has devices and does not say so.
+fn kind_on_devices(line: &str) -> Option<&str> {
+    match line.split_once('\t') {
+        Some(("", kind)) => Some(kind.trim()),
+        Some(("nodev", "zfs")) => Some("zfs"),
+        _ => None,
+    }
+}
+
+/// A line of `/proc/self/mountinfo`: `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`.
+fn parse(reader: &Reader<'_>, line: &str, kinds: &[&str]) -> Option<Mount> {
+    let (mount, system) = line.split_once(" - ")?;
+    let mut mount = mount.split(' ');
+    let (id, parent) = (mount.next()?.to_owned(), mount.next()?.to_owned());
+    let (number, root, point, options) = (mount.next()?, mount.next()?, mount.next()?, mount.next()?);
+    let mut system = system.split(' ');
+    let (kind, device) = (system.next()?, system.next()?);
+    let mut options: Vec<String> = options.split(',').map(str::to_owned).collect();
+    if root != "/" {
+        options.push("bind".to_owned());
+    }
+    let local = device != "none" && kinds.contains(&kind);
+    let device = unescape(device);
+    let device = if local { real_device(reader, &device, number).unwrap_or(device) } else { device };
+    Some(Mount { id, parent, device, point: unescape(point), kind: kind.to_owned(), options, local })
+}
+
+/// The name that the kernel has for a device which others name otherwise.
+fn real_device(reader: &Reader<'_>, device: &str, number: &str) -> Option<String> {
+    let link = if device == "/dev/root" {
+        format!("/sys/dev/block/{number}")
+    } else if device.starts_with("/dev/mapper/") {
+        device.to_owned()
+    } else {
+        return None;
+    };
+    let target = reader.machine.link(Path::new(&link)).ok()?;
+    Some(format!("/dev/{}", target.file_name()?.to_str()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use ccm_host::{FakeMachine, Space};
+
+    use super::*;
+
+    const TABLE: &str = "\
+        22 27 0:21 / /proc rw,relatime - proc proc rw\n\
+        27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw,discard\n\
+        28 27 0:30 / /tank rw - zfs tank rw\n\
+        29 27 253:1 / /var/my\\040data rw,noatime - xfs /dev/mapper/vg-data rw\n\
+        30 27 254:0 /etc/hosts /etc/hosts ro - ext4 /dev/vda ro\n\
+        31 27 0:40 / /srv/share rw - nfs4 server:/share rw,hard\n\
+        32 31 254:16 / /srv/share/disk rw - ext4 /dev/vdb rw\n\
+        33 27 254:32 / /srv/shared rw - ext4 /dev/vdc rw\n\
+        34 27 254:48 / /media/usb rw - fuseblk /dev/sda1 rw\n\
+        35 27 254:64 / /media/usb/inner rw - ext4 /dev/sdb1 rw\n\
+        36 27 0:41 / /run rw - tmpfs tmpfs rw\n\
+        37 36 254:80 / /run/disk rw - vfat /dev/sdc1 rw\n\
+        38 27 0:42 / /auto rw - autofs systemd-1 rw\n\
+        39 38 254:96 / /auto/disk rw - ext4 /dev/sdd1 rw\n\
+        40 27 0:43 / /boot rw - autofs systemd-1 rw\n\
+        41 40 254:97 / /boot rw - vfat /dev/sdd2 rw\n\
+        42 27 254:98 / /covered rw - ext4 /dev/sdd3 rw\n\
+        43 42 0:44 / /covered rw - nfs4 server:/covered rw\n\
+        nonsense\n";
+
+    const KINDS_HERE: &str =
+        "nodev\ttmpfs\nnodev\tproc\n\text4\n\txfs\n\tvfat\n\tfuseblk\nnodev\tnfs4\nnodev\tzfs\n";
+
+    fn machine() -> FakeMachine {
+        let space = Space { total: 1000, free: 400, available: 300, inodes: 10, inodes_free: 4 };
+        let mut machine = FakeMachine::default().with(MOUNTS, TABLE).with(KINDS, KINDS_HERE);
+        machine.links.insert("/dev/mapper/vg-data".into(), "../dm-1".into());
+        machine.links.insert("/sys/dev/block/254:0".into(), "../../devices/virtio/block/vda".into());
+        for point in ["/", "/tank", "/var/my data", "/etc/hosts", "/srv/shared", "/run/disk", "/boot"] {
+            machine.space.insert(point.into(), space);
+        }
+        machine
+    }
+
+    #[test]
+    fn local_file_systems_are_listed() {
+        let machine = machine();
+        let mut reader = Reader::new(&machine);
+        let listed = list(&mut reader, &mut Mounts::default());
+        let shown: Vec<String> = listed
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| {
+                let text = |key: &str| one[key].as_str().expect("a text").to_owned();
+                format!("{} {} {} {}", text("device"), text("mountpoint"), text("fstype"), one["opts"])
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                r#"/dev/vda / ext4 ["rw","relatime"]"#,
+                r#"tank /tank zfs ["rw"]"#,
+                r#"/dev/dm-1 /var/my data xfs ["rw","noatime"]"#,
+                r#"/dev/vda /etc/hosts ext4 ["ro","bind"]"#,
+                r#"/dev/vdb /srv/share/disk ext4 ["rw"]"#,
+                r#"/dev/vdc /srv/shared ext4 ["rw"]"#,
+                r#"/dev/sda1 /media/usb fuseblk ["rw"]"#,
+                r#"/dev/sdb1 /media/usb/inner ext4 ["rw"]"#,
+                r#"/dev/sdc1 /run/disk vfat ["rw"]"#,
+                r#"/dev/sdd1 /auto/disk ext4 ["rw"]"#,
+                r#"/dev/sdd2 /boot vfat ["rw"]"#,
+                r#"/dev/sdd3 /covered ext4 ["rw"]"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_is_asked_that_may_not_answer() {
+        let machine = machine();
+        let mut reader = Reader::new(&machine);
+        let told = usage(&mut reader, &mut Mounts::default());
+        let paths: Vec<&str> =
+            told.as_array().expect("a list").iter().filter_map(|one| one["path"].as_str()).collect();
+        assert_eq!(paths, ["/", "/tank", "/var/my data", "/etc/hosts", "/srv/shared", "/run/disk", "/boot"]);
+        let asked = machine.asked.borrow();
+        for path in [
+            "/srv/share",
+            "/srv/share/disk",
+            "/media/usb",
+            "/media/usb/inner",
+            "/auto",
+            "/auto/disk",
+            "/covered",
+        ] {
+            assert!(!asked.contains(&PathBuf::from(path)), "{path} was asked");
+        }
+        let first = &told[0];
+        let numbers = ["total", "free", "used", "inodesTotal", "inodesUsed", "inodesFree"]
+            .map(|key| first[key].as_u64());
+        assert_eq!(numbers, [1000, 300, 600, 10, 6, 4].map(Some));
+        let shares = ["usedPercent", "inodesUsedPercent"].map(|key| first[key].as_f64().expect("a share"));
+        assert!((shares[0] - 200.0 / 3.0).abs() < 1e-9 && (shares[1] - 60.0).abs() < 1e-9, "{shares:?}");
+        assert!(reader.warnings.is_empty(), "{:?}", reader.warnings);
+    }
+}

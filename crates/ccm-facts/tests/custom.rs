@@ -1,0 +1,284 @@
+//! Files with custom facts as users leave them: links, pipes, giants, and what belongs to somebody else.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests make files and look at them themselves"
+)]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+use ccm_facts::CustomFacts;
+use ccm_testkit::{Scratch, is_root, skipped};
+use proptest::prelude::*;
+
+const MEBIBYTE: usize = 1024 * 1024;
+
+/// The directories of the system and of the user, both below the test's own.
+fn places(scratch: &Scratch) -> CustomFacts {
+    CustomFacts { system: scratch.path().join("system"), user: Some(scratch.path().join("user")) }
+}
+
+/// What was read, `name=text`, and what was told, with its causes; the test's own directory left out.
+fn read(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
+    let (files, warnings) = places(scratch).read();
+    let prefix = format!("{}/", scratch.path().display());
+    let files =
+        files.iter().map(|file| format!("{}={}", file.path.display(), file.text).replace(&prefix, ""));
+    let warnings = warnings.iter().map(|warning| {
+        let mut told = warning.to_string();
+        let mut cause = std::error::Error::source(warning);
+        while let Some(error) = cause {
+            told += &format!(": {error}");
+            cause = error.source();
+        }
+        told.replace(&prefix, "")
+    });
+    (files.collect(), warnings.collect())
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("its mode");
+}
+
+#[test]
+fn nothing_is_there_and_nothing_is_told() {
+    let scratch = Scratch::new();
+    assert_eq!(read(&scratch), (vec![], vec![]));
+    // Not even a file in the way of the way.
+    scratch.write("file", "");
+    let facts = CustomFacts { system: scratch.path().join("file/ccm"), user: None };
+    let (files, warnings) = facts.read();
+    assert!(files.is_empty() && warnings.is_empty(), "{warnings:?}");
+}
+
+#[test]
+fn later_files_come_later() {
+    let scratch = Scratch::new();
+    for (number, name) in [
+        "user/facts.d/a.json",
+        "system/facts.d/b.yaml",
+        "system/facts.d/B.json",
+        "system/facts.d/10.yaml",
+        "system/facts.d/9.json",
+        "system/facts.yaml",
+        "user/facts.json",
+        "system/facts.json",
+    ]
+    .iter()
+    .enumerate()
+    {
+        scratch.write(name, number.to_string());
+    }
+    let (files, warnings) = read(&scratch);
+    assert_eq!(
+        files,
+        [
+            "system/facts.json=7",
+            "system/facts.yaml=5",
+            "system/facts.d/10.yaml=3",
+            "system/facts.d/9.json=4",
+            "system/facts.d/B.json=2",
+            "system/facts.d/b.yaml=1",
+            "user/facts.json=6",
+            "user/facts.d/a.json=0",
+        ]
+    );
+    assert_eq!(warnings, [""; 0]);
+}
+
+#[test]
+fn other_files_are_left_alone() {
+    let scratch = Scratch::new();
+    for name in
+        ["facts.yml", "other.yaml", "facts.d/a.yml", "facts.d/a.txt", "facts.d/a.yaml~", "facts.d/.a.yaml"]
+    {
+        scratch.write(&format!("system/{name}"), "left: alone");
+    }
+    let ran = scratch.path().join("ran");
+    let program = format!("#!/bin/sh\ntouch {}\n", ran.display());
+    scratch.write_program("system/facts.d/program", &program);
+    scratch.write_program("system/facts.d/program.sh", &program);
+    // A name that fits is read like any other, and not run either.
+    scratch.write_program("system/facts.d/program.yaml", &program);
+    fs::create_dir_all(scratch.path().join("system/facts.d/directory")).expect("a directory");
+    symlink("nowhere", scratch.path().join("system/facts.d/.#a.yaml")).expect("a link");
+    let (files, warnings) = read(&scratch);
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert!(files[0].starts_with("system/facts.d/program.yaml=#!/bin/sh"), "{files:?}");
+    assert_eq!(warnings, [""; 0]);
+    assert!(!ran.exists());
+}
+
+#[test]
+fn links_are_not_followed() {
+    let scratch = Scratch::new();
+    scratch.write("elsewhere/facts.d/a.yaml", "a: 1");
+    let target = scratch.write("elsewhere/facts.yaml", "b: 1");
+    scratch.write("system/facts.json", "{}");
+    symlink(&target, scratch.path().join("system/facts.yaml")).expect("a link");
+    symlink("../elsewhere/facts.d", scratch.path().join("system/facts.d")).expect("a link");
+    symlink("elsewhere", scratch.path().join("user")).expect("a link");
+    let (files, warnings) = read(&scratch);
+    assert_eq!(files, ["system/facts.json={}"]);
+    assert_eq!(
+        warnings,
+        [
+            "custom facts are left out: \"system/facts.yaml\" is a symbolic link",
+            "custom facts are left out: \"system/facts.d\" is a symbolic link",
+            "custom facts are left out: \"user\" is a symbolic link",
+        ]
+    );
+    // On the way to the directory links are as usual.
+    let facts = CustomFacts { system: scratch.path().join("user/facts.d"), user: None };
+    fs::write(target.with_file_name("facts.d").join("facts.json"), "{}").expect("a file");
+    assert_eq!(facts.read().0.len(), 1);
+}
+
+#[test]
+fn what_is_no_regular_file_holds_nobody_up() {
+    let scratch = Scratch::new();
+    let parts = scratch.path().join("system/facts.d");
+    fs::create_dir_all(parts.join("directory.yaml")).expect("a directory");
+    nix::unistd::mkfifo(&parts.join("pipe.yaml"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    let _listener = UnixListener::bind(parts.join("socket.json")).expect("a socket");
+    scratch.write("system/facts.d/z.json", "{}");
+    scratch.write("user", "a file");
+    let (files, warnings) = read(&scratch);
+    assert_eq!(files, ["system/facts.d/z.json={}"]);
+    assert_eq!(
+        warnings,
+        [
+            "custom facts are left out: \"system/facts.d/directory.yaml\" is a directory",
+            "custom facts are left out: \"system/facts.d/pipe.yaml\" is a pipe",
+            "custom facts are left out: \"system/facts.d/socket.json\" is a socket",
+            "custom facts are left out: \"user\" is a file",
+        ]
+    );
+}
+
+#[test]
+fn giants_and_bytes_are_left_out() {
+    let scratch = Scratch::new();
+    scratch.write("system/facts.d/a.json", vec![b' '; MEBIBYTE]);
+    scratch.write("system/facts.d/b.json", vec![b' '; MEBIBYTE + 1]);
+    // Far more than there is memory, and nothing on the disk.
+    let hole = fs::File::create(scratch.path().join("system/facts.d/c.yaml")).expect("a file");
+    hole.set_len(1 << 40).expect("its length");
+    scratch.write("system/facts.d/d.yaml", b"name: caf\xe9\n");
+    let (files, warnings) = read(&scratch);
+    assert_eq!(files.len(), 1);
+    assert_eq!(files[0].len(), "system/facts.d/a.json=".len() + MEBIBYTE);
+    assert_eq!(
+        warnings,
+        [
+            "custom facts are left out: \"system/facts.d/b.json\" is longer than 1048576 bytes",
+            "custom facts are left out: \"system/facts.d/c.yaml\" is longer than 1048576 bytes",
+            "custom facts are left out: \"system/facts.d/d.yaml\" is not UTF-8 (byte 9)",
+        ]
+    );
+}
+
+#[test]
+fn all_files_together_are_bounded() {
+    let scratch = Scratch::new();
+    for number in 10..28 {
+        scratch.write(&format!("system/facts.d/{number}.json"), vec![b' '; MEBIBYTE]);
+    }
+    scratch.write("user/facts.yaml", "");
+    let (files, warnings) = read(&scratch);
+    assert_eq!(files.len(), 17, "sixteen of them, and the empty one");
+    assert_eq!(warnings, [26, 27].map(|number| format!(
+        "custom facts are left out: with \"system/facts.d/{number}.json\" there are more than 16777216 bytes \
+         of them"
+    )));
+}
+
+#[test]
+fn too_many_names_are_a_warning() {
+    let scratch = Scratch::new();
+    scratch.write("system/facts.json", "{}");
+    for number in 0..1000 {
+        scratch.write(&format!("system/facts.d/{number}"), "");
+    }
+    scratch.write("system/facts.d/0", "");
+    assert_eq!(read(&scratch).1, [""; 0]);
+    scratch.write("system/facts.d/one more", "");
+    let (files, warnings) = read(&scratch);
+    assert_eq!(files, ["system/facts.json={}"]);
+    assert_eq!(warnings, ["custom facts are left out: \"system/facts.d\" holds more than 1000 entries"]);
+}
+
+#[test]
+fn what_may_not_be_read_is_a_warning() {
+    if is_root() {
+        return skipped("root may read everything");
+    }
+    let scratch = Scratch::new();
+    set_mode(&scratch.write("system/facts.json", "{}"), 0);
+    scratch.write("user/facts.d/a.json", "{}");
+    set_mode(&scratch.path().join("user/facts.d"), 0);
+    let (files, warnings) = read(&scratch);
+    set_mode(&scratch.path().join("user/facts.d"), 0o700);
+    assert_eq!(files, [""; 0]);
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].contains("\"system/facts.json\" can't be read: "), "{warnings:?}");
+    assert!(warnings[1].contains("\"user/facts.d\" can't be read: "), "{warnings:?}");
+}
+
+#[test]
+fn root_reads_nothing_of_others() {
+    const NOBODY: u32 = 65534;
+    if !is_root() {
+        return skipped("only root can give files away");
+    }
+    let scratch = Scratch::new();
+    let theirs = scratch.write("system/facts.d/a.json", "{}");
+    chown(&theirs, Some(NOBODY), Some(NOBODY)).expect("its owner");
+    set_mode(&scratch.write("system/facts.d/b.json", "{}"), 0o666);
+    set_mode(&scratch.write("system/facts.d/c.json", "{}"), 0o664);
+    scratch.write("user/facts.json", "{}");
+    let (files, warnings) = read(&scratch);
+    assert_eq!(files, ["system/facts.d/c.json={}", "user/facts.json={}"]);
+    assert_eq!(
+        warnings,
+        [
+            "custom facts are left out: \"system/facts.d/a.json\" belongs to the user 65534, not to root",
+            "custom facts are left out: \"system/facts.d/b.json\" may be written by everybody (mode 0666)",
+        ]
+    );
+
+    set_mode(&scratch.path().join("system/facts.d"), 0o1777);
+    chown(scratch.path().join("user"), Some(NOBODY), None).expect("its owner");
+    let (files, warnings) = read(&scratch);
+    assert_eq!(files, [""; 0]);
+    assert_eq!(
+        warnings,
+        [
+            "custom facts are left out: \"system/facts.d\" may be written by everybody (mode 1777)",
+            "custom facts are left out: \"user\" belongs to the user 65534, not to root",
+        ]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever a file holds: its text as it is, or a warning that names it.
+    #[test]
+    fn any_bytes_are_text_or_a_warning(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        let scratch = Scratch::new();
+        scratch.write("system/facts.d/any.yaml", &bytes);
+        let (files, warnings) = places(&scratch).read();
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                prop_assert!(warnings.is_empty());
+                prop_assert_eq!(&files[0].text, &text);
+            }
+            Err(_) => prop_assert!(files.is_empty() && warnings[0].to_string().contains("any.yaml")),
+        }
+    }
+}

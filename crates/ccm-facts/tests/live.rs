@@ -1,0 +1,131 @@
+//! The facts of the machine that runs the tests, against what other programs say of it.
+#![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::UdpSocket;
+use std::process::Command;
+use std::time::Instant;
+
+use ccm_facts::{Subtree, Subtrees, Warning, gather};
+use ccm_host::{SystemClock, SystemMachine};
+use serde_json::Value;
+
+fn facts(wanted: impl Into<Subtrees>) -> Value {
+    let (facts, mut warnings) = gather(&SystemMachine, &SystemClock::new(), wanted.into());
+    // An ordinary user can't walk to every mount.
+    warnings.retain(|warning| !matches!(warning, Warning::NoSpace { .. }));
+    assert!(warnings.is_empty(), "{warnings:?}");
+    facts
+}
+
+/// What a program says, if it is installed.
+fn said(program: &str, arguments: &[&str]) -> Option<String> {
+    let output =
+        Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).expect("a text").trim().to_owned())
+}
+
+#[test]
+fn the_host_is_as_uname_and_the_kernel_say() {
+    let facts = facts(Subtree::HostInfo);
+    let info = &facts["host"]["info"];
+    for (name, argument) in [("hostname", "-n"), ("kernelVersion", "-r"), ("kernelArch", "-m")] {
+        let expected = said("uname", &[argument]).expect("uname");
+        assert_eq!(info[name], expected, "{name}");
+    }
+    let number = |name: &str| info[name].as_u64().expect("a number");
+    let stat = fs::read_to_string("/proc/stat").expect("the kernel's statistics");
+    let booted = stat.lines().find_map(|line| line.strip_prefix("btime ")).expect("the time of the start");
+    let booted: u64 = booted.parse().expect("a number");
+    // The clock may be set while the test runs, but not often; containers have a time of their own.
+    let container = ["docker", "lxc"].map(Value::from).contains(&info["virtualizationSystem"]);
+    assert!(container || number("bootTime").abs_diff(booted) <= 5, "{} is not {booted}", number("bootTime"));
+    let uptime = fs::read_to_string("/proc/uptime").expect("the time since the start");
+    let uptime: f64 = uptime.split(' ').next().expect("a word").parse().expect("a number");
+    let told = number("uptime");
+    #[expect(clippy::cast_precision_loss, reason = "no machine runs for so long")]
+    let late = uptime - told as f64;
+    assert!((0.0..600.0).contains(&late), "{told} was {late} seconds before {uptime}");
+    assert!(number("procs") >= 1);
+    assert!(!info["hostId"].as_str().expect("a text").is_empty());
+}
+
+#[test]
+fn memory_and_processors_are_as_the_kernel_says() {
+    let facts = facts(Subtrees::all());
+    let kernel = fs::read_to_string("/proc/meminfo").expect("the kernel's memory");
+    let kibibytes = |name: &str| -> u64 {
+        let line = kernel.lines().find_map(|line| line.strip_prefix(name)).expect("a line");
+        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
+    };
+    assert_eq!(facts["memory"]["virtual"]["total"], kibibytes("MemTotal") * 1024);
+    assert_eq!(facts["memory"]["swap"]["info"]["total"], kibibytes("SwapTotal") * 1024);
+    let processors = fs::read_to_string("/proc/cpuinfo").expect("the kernel's processors");
+    let count = processors.lines().filter(|line| line.starts_with("processor")).count();
+    assert_eq!(facts["cpu"]["info"].as_array().expect("a list").len(), count);
+}
+
+#[test]
+fn the_network_is_as_the_kernel_says() {
+    let facts = facts(Subtree::Network);
+    let network = &facts["network"];
+    let names: BTreeSet<&str> = network["interfaces"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    let kernel = fs::read_to_string("/proc/net/dev").expect("the kernel's interfaces");
+    let expected: BTreeSet<&str> =
+        kernel.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim()).collect();
+    assert_eq!(names, expected);
+    let addresses = network["addresses"].as_array().expect("a list");
+    for (own, outside, ipv4, fact) in [
+        ("0.0.0.0:0", "1.1.1.1:53", true, "default_ipv4"),
+        ("[::]:0", "[2606:4700:4700::1111]:53", false, "default_ipv6"),
+    ] {
+        // Connecting a socket of this kind sends nothing; the kernel only looks where it would send.
+        let chosen = UdpSocket::bind(own).and_then(|socket| {
+            socket.connect(outside)?;
+            socket.local_addr()
+        });
+        let candidates = addresses.iter().filter(|address| address["ipv4"] == ipv4).count();
+        match chosen {
+            // With several, rules that the facts don't know of may choose.
+            Ok(address) if candidates == 1 => assert_eq!(network[fact], address.ip().to_string(), "{fact}"),
+            _ => assert!(network[fact].is_null() || network[fact].is_string(), "{fact}"),
+        }
+    }
+}
+
+#[test]
+fn file_systems_are_as_df_says() {
+    let facts = facts(Subtree::PartitionUsage);
+    for usage in facts["partition"]["usage"].as_array().expect("a list") {
+        let path = usage["path"].as_str().expect("a path");
+        if let Some(said) = said("df", &["--block-size=1", "--output=size,itotal", path]) {
+            let numbers: Vec<&str> = said.lines().last().expect("a line").split_whitespace().collect();
+            assert_eq!(usage["total"].to_string(), numbers[0], "{path}");
+            if numbers[1] != "-" {
+                assert_eq!(usage["inodesTotal"].to_string(), numbers[1], "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_host_is_known_in_no_time() {
+    let clock = SystemClock::new();
+    // Whoever else uses the machine slows some of them down, and not the fastest.
+    let fastest = (0..20)
+        .map(|_| {
+            let start = Instant::now();
+            let _ = gather(&SystemMachine, &clock, Subtree::HostInfo.into());
+            start.elapsed()
+        })
+        .min()
+        .expect("twenty of them");
+    assert!(fastest.as_millis() < 5, "{fastest:?}");
+}

@@ -1,0 +1,99 @@
+//! A machine that a test describes.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Interface, Kernel, Machine, Space};
+
+/// A machine that a test describes.
+#[derive(Clone, Debug, Default)]
+pub struct FakeMachine {
+    /// What is in its files.
+    pub files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Files that are there and can't be read.
+    pub denied: Vec<PathBuf>,
+    /// Where its links lead.
+    pub links: BTreeMap<PathBuf, PathBuf>,
+    /// How many processes there are.
+    pub processes: u64,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The time since it was started.
+    pub since_boot: Duration,
+    /// The room of its file systems, by where they are.
+    pub space: BTreeMap<PathBuf, Space>,
+    /// Its network interfaces.
+    pub interfaces: Vec<Interface>,
+    /// What it was asked for, in order.
+    pub asked: RefCell<Vec<PathBuf>>,
+}
+
+impl FakeMachine {
+    /// Gives it a file.
+    #[must_use]
+    pub fn with(mut self, path: impl Into<PathBuf>, content: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(path.into(), content.into());
+        self
+    }
+
+    fn ask(&self, path: impl Into<PathBuf>) {
+        self.asked.borrow_mut().push(path.into());
+    }
+}
+
+impl Machine for FakeMachine {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.read_start(path, u64::MAX)?;
+        if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+    }
+
+    fn read_start(&self, path: &Path, length: u64) -> io::Result<Vec<u8>> {
+        self.ask(path);
+        if self.denied.iter().any(|denied| denied == path) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let mut bytes = self.files.get(path).cloned().ok_or(io::ErrorKind::NotFound)?;
+        bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        Ok(bytes)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.ask(path);
+        self.files.keys().chain(&self.denied).any(|known| known.starts_with(path))
+    }
+
+    fn link(&self, path: &Path) -> io::Result<PathBuf> {
+        self.ask(path);
+        self.links.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn processes(&self) -> io::Result<u64> {
+        self.ask("/proc");
+        Ok(self.processes)
+    }
+
+    fn kernel(&self) -> Kernel {
+        self.kernel.clone()
+    }
+
+    fn since_boot(&self) -> Duration {
+        self.since_boot
+    }
+
+    fn page_size(&self) -> u64 {
+        4096
+    }
+
+    fn space(&self, path: &Path) -> io::Result<Space> {
+        self.ask(path);
+        self.space.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn interfaces(&self) -> io::Result<Vec<Interface>> {
+        self.ask("interfaces");
+        Ok(self.interfaces.clone())
+    }
+}

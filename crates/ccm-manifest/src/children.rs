@@ -1,0 +1,200 @@
+//! Manifests that are applied as resources of others.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ccm_data::layers::Source;
+use ccm_data::nodes;
+use ccm_expr::Value;
+use ccm_model::{Catalog, Child, ChildIndex, Control, Dependency, Diagnostic, Resource, ResourceIndex};
+
+use crate::control::Conditions;
+use crate::data::{Overlay, ResolvedData};
+use crate::draft::Draft;
+use crate::load::{Loader, Manifest};
+use crate::paths::normal;
+
+/// How deep manifests may stand within each other.
+const DEEPEST: usize = 10;
+
+/// The children that were found.
+#[derive(Default)]
+pub(crate) struct Children {
+    pub(crate) found: Vec<Child>,
+}
+
+/// What is around a manifest.
+#[derive(Clone, Default)]
+pub(crate) struct Around {
+    /// The child that it is; none for the manifest that was given.
+    pub(crate) child: Option<ChildIndex>,
+    /// The conditions of all that is around it.
+    pub(crate) conditions: Conditions,
+    /// The paths of the manifests around it and its own, the outermost first.
+    paths: Vec<PathBuf>,
+    /// It may apply no manifest.
+    forbids_apply: bool,
+    /// Only the health of its resources is looked at.
+    health_check_only: bool,
+    data: Passed,
+}
+
+/// The values that a manifest gets from the one around it.
+#[derive(Clone, Default)]
+enum Passed {
+    /// It is the manifest that was given.
+    #[default]
+    Nothing,
+    /// These are laid over its own.
+    Over(Value),
+    /// Where it has no value of its own, these count.
+    Beneath(Value),
+}
+
+impl Around {
+    /// There is nothing around the manifest that was given, which has that path.
+    pub(crate) fn nothing(own: Option<PathBuf>) -> Self {
+        Self { paths: own.into_iter().collect(), ..Self::default() }
+    }
+
+    /// What is laid over the values of the manifest. What the command line says counts everywhere.
+    pub(crate) fn overlays(&self, given: &[Overlay]) -> Vec<Overlay> {
+        let passed = match &self.data {
+            Passed::Over(value) => {
+                let source = Source::Override("apply".to_owned());
+                Some(Overlay { source, value: value.clone(), secrets: Vec::new() })
+            }
+            _ => None,
+        };
+        passed.into_iter().chain(given.iter().cloned()).collect()
+    }
+
+    /// The values that count where the manifest has none of its own.
+    pub(crate) fn beneath(&self) -> Option<&Value> {
+        match &self.data {
+            Passed::Beneath(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Reads the manifest that a resource applies. Its resources come before the resource.
+pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Around, data: &ResolvedData) {
+    let spec = loader.types.spec(draft.type_index);
+    if !draft.has_name {
+        return;
+    }
+    let Some(child) = spec.child_manifest(&draft.resource) else { return };
+    let span = draft.resource.span;
+    let directory = loader.manifests[draft.manifest].directory.clone();
+    let path = normal(&directory.join(child.path));
+    let (noop, health_check_only) = (child.noop, child.health_check_only || around.health_check_only);
+    let forbids_apply = !child.allow_apply;
+    let passed = match child.data.filter(|data| !data.is_null()) {
+        Some(node) => Passed::Over(nodes::to_value(node)),
+        None => Passed::Beneath(data.value.clone()),
+    };
+    let refused = |message: String| Diagnostic::error(span, message);
+    if around.forbids_apply {
+        let mistake = refused("this manifest may not apply others".to_owned());
+        loader.diagnostics.push(mistake.with_hint("the manifest around it says `allow_apply: false`"));
+        return;
+    }
+    if let Some(first) = around.paths.iter().position(|before| *before == path) {
+        let mut circle: Vec<String> =
+            around.paths[first..].iter().map(|path| path.display().to_string()).collect();
+        circle.push(path.display().to_string());
+        let mistake = refused("a manifest applies itself".to_owned());
+        // That there are two of it is the same mistake.
+        draft.has_name = false;
+        loader.diagnostics.push(mistake.with_hint(format!("the way round is {}", circle.join(" -> "))));
+        return;
+    }
+    // The first of them is the manifest that was given.
+    if around.paths.len() > DEEPEST {
+        loader
+            .diagnostics
+            .push(refused(format!("manifests stand more than {DEEPEST} deep within each other")));
+        return;
+    }
+    let text = match loader.world.read(&path) {
+        Ok(text) => text,
+        Err(error) => {
+            let mistake = refused(format!("the manifest `{}` can't be read: {error}", path.display()));
+            let hint = (error.kind() == std::io::ErrorKind::NotFound && Path::new(child.path).is_relative())
+                .then(|| format!("a relative path starts from {}", directory.display()));
+            loader.diagnostics.push(hint.into_iter().fold(mistake, Diagnostic::with_hint));
+            return;
+        }
+    };
+    let index = ChildIndex::from_usize(loader.children.found.len());
+    let outer_noop = around.child.is_some_and(|outer| loader.children.found[outer.get()].noop);
+    let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
+    loader.children.found.push(Child {
+        parent: around.child,
+        noop: noop || outer_noop,
+        fail_on_error: false,
+        directory: directory.clone(),
+    });
+    draft.resource.stands_for = Some(index);
+    let mut paths = around.paths.clone();
+    paths.push(path.clone());
+    let source = loader.world.texts.borrow_mut().add(path.display().to_string(), Arc::clone(&text));
+    let first = loader.drafts.len();
+    let read = loader.manifest(Manifest {
+        source,
+        text,
+        directory,
+        around: Around {
+            child: Some(index),
+            conditions: draft.conditions.clone().outer(),
+            paths,
+            forbids_apply,
+            health_check_only,
+            data: passed,
+        },
+    });
+    loader.children.found[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
+    if health_check_only {
+        for draft in &mut loader.drafts[first..] {
+            if !matches!(draft.resource.control, Control::NotManaged { .. }) {
+                let reason = "only its health is looked at".to_owned();
+                draft.resource.control = Control::NotManaged { reason };
+            }
+        }
+    }
+}
+
+/// Ties the children into the order: their resources come after what the resource that stands for them
+/// depends on, and before it.
+pub(crate) fn tie_in(catalog: &mut Catalog) {
+    let mut members: Vec<Vec<ResourceIndex>> = vec![Vec::new(); catalog.children.len()];
+    for index in catalog.indices() {
+        if let Some(child) = catalog.resource(index).child {
+            members[child.get()].push(index);
+        }
+    }
+    let standing: Vec<(ResourceIndex, ChildIndex)> =
+        catalog.indices().filter_map(|index| Some((index, catalog.resource(index).stands_for?))).collect();
+    // What stands for a child comes after its resources, so the outermost comes last.
+    for (index, child) in standing.iter().rev() {
+        let resource = catalog.resource(*index);
+        let before: Vec<Dependency> = resource.require.iter().chain(&resource.subscribe).copied().collect();
+        for member in &members[child.get()] {
+            require(&mut catalog.resources[member.get()], before.iter().copied());
+        }
+    }
+    for (index, child) in &standing {
+        let resource = &mut catalog.resources[index.get()];
+        let span = resource.span;
+        require(resource, members[child.get()].iter().map(|on| Dependency { on: *on, span }));
+    }
+}
+
+/// Adds to what a resource requires what is not there yet.
+fn require(resource: &mut Resource, more: impl Iterator<Item = Dependency>) {
+    let mut known: HashSet<ResourceIndex> =
+        resource.require.iter().chain(&resource.subscribe).map(|edge| edge.on).collect();
+    resource.require.extend(more.filter(|edge| known.insert(edge.on)));
+}

@@ -1,0 +1,150 @@
+//! Resources with values that are known only when they are reached.
+
+use std::collections::HashMap;
+
+use ccm_expr::Value;
+use ccm_model::{Control, Diagnostic, Resource, ResourceIndex, SourceMap, TypeSpec};
+
+use crate::control::Conditions;
+use crate::draft::{Choice, Draft};
+use crate::expand::{Expander, Places};
+use crate::scope::{Evaluator, LateOn, Managed, ManifestScope, Moment, Reached};
+use crate::world::World;
+
+/// Completes resources when they are reached.
+pub struct Late<'s> {
+    pub(crate) world: World<'s>,
+    pub(crate) manifests: Vec<ManifestScope>,
+    pub(crate) types: Vec<&'s dyn TypeSpec>,
+    pub(crate) managed: Managed,
+    pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
+}
+
+/// A resource that has to wait.
+pub(crate) struct LateResource {
+    /// A template wrote its texts: they are what they are.
+    verbatim: bool,
+    type_index: usize,
+    pub(crate) manifest: usize,
+    provider: Choice,
+    pub(crate) conditions: Conditions,
+    /// The texts that have to wait.
+    pub(crate) texts: Places,
+}
+
+/// What a resource came to when it was reached.
+#[derive(Debug)]
+pub enum Completed {
+    /// It did not have to wait.
+    AsWritten,
+    /// It is complete now.
+    Resource(Box<Resource>),
+    /// Its `control` is off.
+    NotManaged(String),
+    /// It can't be completed before that resource was executed, which noop does not do.
+    NotBefore(ResourceIndex),
+    /// It can't be completed.
+    Mistaken(Vec<Diagnostic>),
+}
+
+impl LateResource {
+    /// What a resource waits for, if it does.
+    pub(crate) fn of(draft: &Draft) -> Option<Self> {
+        let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
+        if is_off || (draft.found.late_on.is_empty() && draft.control_late_on.is_empty()) {
+            return None;
+        }
+        Some(Self {
+            type_index: draft.type_index,
+            manifest: draft.manifest,
+            provider: draft.provider.clone(),
+            conditions: draft.conditions.clone(),
+            verbatim: draft.verbatim,
+            texts: draft.found.late.clone(),
+        })
+    }
+}
+
+impl<'s> Late<'s> {
+    pub(crate) fn new(
+        world: World<'s>,
+        manifests: Vec<ManifestScope>,
+        types: Vec<&'s dyn TypeSpec>,
+        managed: Managed,
+        waiting: HashMap<ResourceIndex, LateResource>,
+    ) -> Self {
+        world.forget_files();
+        Self { world, manifests, types, managed, waiting }
+    }
+
+    /// The texts that places point into.
+    pub fn texts(&self) -> SourceMap {
+        self.world.texts.borrow().clone()
+    }
+
+    /// Completes a resource. `would_change` tells of a resource that would have been changed, and was not.
+    pub fn complete(
+        &self,
+        index: ResourceIndex,
+        resource: &Resource,
+        would_change: &dyn Fn(ResourceIndex) -> bool,
+    ) -> Completed {
+        let Some(waiting) = self.waiting.get(&index) else { return Completed::AsWritten };
+        self.world.forget_files();
+        let reached = Progressed { managed: &self.managed, would_change };
+        let evaluator = |manifest: usize| Evaluator {
+            world: &self.world,
+            manifest: &self.manifests[manifest],
+            moment: Moment::Late(&reached),
+        };
+        let mut diagnostics = Vec::new();
+        let judged = waiting.conditions.judge(evaluator, &mut diagnostics);
+        let before = judged.late_on.first().and_then(|(on, _)| not_before(on));
+        diagnostics.extend(self.world.take_mistakes());
+        match (judged.control, before) {
+            _ if !diagnostics.is_empty() => return Completed::Mistaken(diagnostics),
+            (Control::NotManaged { reason }, _) => return Completed::NotManaged(reason),
+            (Control::Late, Some(before)) => return Completed::NotBefore(before),
+            _ => {}
+        }
+        let mut completed = resource.clone();
+        completed.control = Control::Managed;
+        let expander = Expander::new(evaluator(waiting.manifest));
+        let mut expander = expander.only(&waiting.texts).verbatim(waiting.verbatim);
+        let spec = self.types[waiting.type_index];
+        expander.properties(&mut completed.properties, spec, waiting.provider.provider());
+        let mut found = expander.found;
+        found.diagnostics.extend(self.world.take_mistakes());
+        if let Some(before) = found.late_on.first().and_then(|(on, _)| not_before(on)) {
+            return Completed::NotBefore(before);
+        }
+        if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
+            Completed::Resource(Box::new(completed))
+        } else {
+            Completed::Mistaken(found.diagnostics)
+        }
+    }
+}
+
+fn not_before(on: &LateOn) -> Option<ResourceIndex> {
+    match on {
+        LateOn::File(index) => Some(*index),
+        LateOn::Capture(_) => None,
+    }
+}
+
+/// What is known when a resource is reached.
+struct Progressed<'a> {
+    managed: &'a Managed,
+    would_change: &'a dyn Fn(ResourceIndex) -> bool,
+}
+
+impl Reached for Progressed<'_> {
+    fn captures(&self) -> Value {
+        Value::map::<&str>([])
+    }
+
+    fn not_before(&self, path: &str) -> Option<ResourceIndex> {
+        self.managed.get(path).copied().filter(|index| (self.would_change)(*index))
+    }
+}

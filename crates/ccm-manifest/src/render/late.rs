@@ -1,0 +1,102 @@
+//! Texts that wait for a resource, written for a manifest that has no data of its own.
+
+use std::ops::Range;
+use std::path::Path;
+
+use ccm_data::interpolation::{Part, Split, split};
+use ccm_model::{Diagnostic, Reader, Resource};
+
+use super::{literal, unwritable};
+use crate::late::Late;
+use crate::redaction::Redaction;
+use crate::scope::{Evaluator, ManifestScope, Moment};
+
+/// Writes the late texts of one manifest.
+pub(super) struct LateTexts<'a> {
+    pub(super) late: &'a Late<'a>,
+    pub(super) manifest: &'a ManifestScope,
+    /// Where the manifest is that is written.
+    pub(super) root: &'a Path,
+    pub(super) redaction: &'a Redaction,
+}
+
+impl LateTexts<'_> {
+    /// Writes a text whose expressions stay expressions.
+    pub(super) fn text(&self, text: &str, reader: Reader, resource: &Resource) -> Result<String, Diagnostic> {
+        let Split::Parts(parts) = split(text, reader == Reader::Shell) else { return Ok(text.to_owned()) };
+        let mut written = String::new();
+        for part in parts {
+            match part {
+                // A shell resolves its escapes by itself.
+                Part::Literal(literal) if reader == Reader::Shell => written += &literal,
+                Part::Literal(literal) => written += &literal::piecewise(&self.redaction.text(&literal)),
+                Part::Expression { inner, .. } => {
+                    written += &format!("{{{{ {} }}}}", self.expression(text[inner].trim(), resource)?);
+                }
+            }
+        }
+        Ok(written)
+    }
+
+    /// Writes an expression with the values of what is known in the place of the names.
+    pub(super) fn expression(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
+        let known = self.with_values(text, resource)?;
+        Ok(if self.manifest.directory == self.root { known } else { self.with_absolute_paths(&known) })
+    }
+
+    fn with_values(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
+        let read = self.late.world.expression(text);
+        let Ok(expression) = &read.expression else { return Ok(text.to_owned()) };
+        let mentions = expression.mentions();
+        if mentions.calls.iter().any(|call| call.name == "template") {
+            return Err(unwritable(resource, "a template"));
+        }
+        let is_known = |first: Option<&String>| {
+            first.is_some_and(|first| matches!(first.as_str(), "Facts" | "Data" | "Environ"))
+        };
+        let names = mentions.names.iter().filter(|name| is_known(name.path.first())).map(|name| &name.range);
+        let lookups = mentions.calls.iter().filter(|call| call.name == "lookup").map(|call| &call.range);
+        let mut places: Vec<Range<usize>> = lookups.chain(names).cloned().collect();
+        // What stands within another is part of that one.
+        places.sort_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
+        let mut written = String::new();
+        let mut at = 0;
+        for place in places {
+            if place.start < at {
+                continue;
+            }
+            let Some(value) = self.value(&text[place.clone()]) else { continue };
+            written += &text[at..place.start];
+            written += &value;
+            at = place.end;
+        }
+        Ok(written + &text[at..])
+    }
+
+    /// What a part of an expression comes to, as an expression; none if that is not known or can't be written.
+    fn value(&self, text: &str) -> Option<String> {
+        let moment = Moment::Early(&self.late.managed);
+        let evaluator = Evaluator { world: &self.late.world, manifest: self.manifest, moment };
+        let value = evaluator.evaluate(text).ok()?;
+        literal::expression(&self.redaction.value(&value))
+    }
+
+    /// Lets the files that are named be found from another directory.
+    fn with_absolute_paths(&self, text: &str) -> String {
+        let read = self.late.world.expression(text);
+        let Ok(expression) = &read.expression else { return text.to_owned() };
+        let mut written = String::new();
+        let mut at = 0;
+        for call in expression.mentions().calls.iter().filter(|call| call.name == "file") {
+            let Some(path) = &call.argument else { continue };
+            if call.range.start < at {
+                continue;
+            }
+            let path = self.manifest.directory.join(path);
+            written += &text[at..call.range.start];
+            written += &format!("file({})", literal::quoted(&path.to_string_lossy()));
+            at = call.range.end;
+        }
+        written + &text[at..]
+    }
+}

@@ -1,0 +1,149 @@
+//! Texts and values written so that expanding them gives them back.
+
+use std::sync::Arc;
+
+use ccm_data::interpolation::{Split, split};
+use ccm_expr::Value;
+use ccm_model::Reader;
+
+/// Writes a text for whoever reads it after ccm.
+pub(super) fn escape(text: &str, reader: Reader) -> String {
+    if split(text, reader == Reader::Shell) == Split::Literal {
+        return text.to_owned();
+    }
+    match reader {
+        Reader::Nobody => piecewise(text),
+        // Alone, an expression is taken as it is by these as well: it is split, or given to the shell, after.
+        Reader::Words | Reader::Shell => format!("{{{{ {} }}}}", quoted(text)),
+    }
+}
+
+/// Takes the meaning from each opening brace by itself, so that the text stays readable.
+pub(super) fn piecewise(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = if rest.starts_with("${") {
+            escaped.push_str("\\${");
+            2
+        } else if rest.starts_with("{{") {
+            escaped.push_str("{{ \"{{\" }}");
+            2
+        } else {
+            escaped.push(first);
+            first.len_utf8()
+        };
+        rest = &rest[length..];
+    }
+    escaped
+}
+
+/// A value as an expression; none if no expression is written like that.
+pub(super) fn expression(value: &Value) -> Option<String> {
+    let all = |values: &mut dyn Iterator<Item = Option<String>>| {
+        values.collect::<Option<Vec<_>>>().map(|values| values.join(", "))
+    };
+    match value {
+        Value::Null => Some("nil".to_owned()),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Int(number) if *number == i64::MIN => None,
+        Value::Int(number) if *number < 0 => Some(format!("({number})")),
+        Value::Int(number) => Some(number.to_string()),
+        Value::Float(number) if number.is_finite() => Some(format!("({number:?})")),
+        Value::Text(text) => Some(quoted(text)),
+        Value::List(elements) => Some(format!("[{}]", all(&mut elements.iter().map(expression))?)),
+        Value::Map(map) => {
+            let entry =
+                |(key, value): (&Arc<str>, &Value)| Some(format!("{}: {}", quoted(key), expression(value)?));
+            Some(format!("{{{}}}", all(&mut map.iter().map(entry))?))
+        }
+        _ => None,
+    }
+}
+
+/// A text as an expression.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use ccm_data::interpolation::Part;
+    use ccm_expr::{Expression, FunctionError, Scope, Timestamp};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    struct Empty;
+
+    impl Scope for Empty {
+        fn name(&self, _: &str) -> Option<Value> {
+            None
+        }
+
+        fn names(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn call(&self, _: &str, _: &[Value]) -> Result<Value, FunctionError> {
+            Err(FunctionError::new("there is none"))
+        }
+
+        fn now(&self) -> Timestamp {
+            Timestamp::UNIX_EPOCH
+        }
+    }
+
+    fn evaluated(expression: &str) -> Value {
+        let read = Expression::parse(expression).unwrap_or_else(|error| panic!("{expression}: {error}"));
+        read.evaluate(&Empty).unwrap_or_else(|error| panic!("{expression}: {error}"))
+    }
+
+    fn expanded(text: &str, for_shell: bool) -> String {
+        match split(text, for_shell) {
+            Split::Literal => text.to_owned(),
+            Split::Mistakes(places) => panic!("{text}: {places:?}"),
+            Split::Parts(parts) => parts
+                .iter()
+                .map(|part| match part {
+                    Part::Literal(literal) => literal.clone(),
+                    Part::Expression { inner, .. } => evaluated(&text[inner.clone()]).to_string(),
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn braces_lose_their_meaning() {
+        for (text, reader, escaped) in [
+            ("plain } {", Reader::Nobody, "plain } {"),
+            ("a ${b} {{c}}", Reader::Nobody, r#"a \${b} {{ "{{" }}c}}"#),
+            ("echo ${HOME}", Reader::Shell, "echo ${HOME}"),
+            ("echo ${HOME} {{", Reader::Shell, r#"{{ "echo ${HOME} {{" }}"#),
+            ("echo '${x}'", Reader::Words, r#"{{ "echo '${x}'" }}"#),
+        ] {
+            assert_eq!(escape(text, reader), escaped);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn expanding_gives_the_text_back(text in "[${}\\\\\"'a F.:-]{0,16}|\\PC*|([${}]|Facts|\n|\u{1b}){0,12}") {
+            for reader in [Reader::Nobody, Reader::Words, Reader::Shell] {
+                let escaped = escape(&text, reader);
+                prop_assert_eq!(expanded(&escaped, reader == Reader::Shell), &*text, "{:?} {}", reader, escaped);
+            }
+        }
+
+        #[test]
+        fn a_value_is_what_its_expression_yields(number: i64, fraction: f64, text: String, key: String) {
+            let value = Value::map([
+                ("list", Value::list([Value::Int(number), Value::Float(fraction), Value::Null, Value::Bool(true)])),
+                (&*key, Value::text(text)),
+            ]);
+            if let Some(written) = expression(&value) {
+                prop_assert_eq!(format!("{:?}", evaluated(&written)), format!("{value:?}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Expressions in the JSON schema: a text that holds one may stand in place of any value.
+
+use serde_json::{Map, Value, json};
+
+/// Where the definition of such a text stands.
+const REFERENCE: &str = "#/$defs/expression";
+
+/// What every text with something to see in it fits, one with an expression included.
+pub(crate) const VISIBLE: &str = "\\S";
+
+/// Defines a text that holds an expression.
+pub(crate) fn definition() -> Value {
+    json!({
+        "description": "A text with an expression in it, `{{ … }}` or `${ … }`.",
+        "type": "string",
+        "pattern": "\\{\\{[\\s\\S]*\\}\\}|\\$\\{[\\s\\S]*\\}",
+    })
+}
+
+/// Lets an expression stand in place of a value, and in place of what is in it.
+pub(crate) fn allowed(mut schema: Value) -> Value {
+    within(&mut schema);
+    let Value::Object(keywords) = &mut schema else { return schema };
+    if takes_any_text(keywords) {
+        return schema;
+    }
+    let description = keywords.shift_remove("description");
+    if let (1, Some(Value::Array(choices))) = (keywords.len(), keywords.get_mut("anyOf")) {
+        choices.push(json!({ "$ref": REFERENCE }));
+    } else {
+        schema = json!({ "anyOf": [schema, { "$ref": REFERENCE }] });
+    }
+    if let Some(description) = description {
+        schema["description"] = description;
+    }
+    schema
+}
+
+/// Lets expressions stand in place of what is in a value.
+pub(crate) fn within(schema: &mut Value) {
+    let Value::Object(keywords) = schema else { return };
+    for (keyword, value) in keywords {
+        match (keyword.as_str(), value) {
+            ("items" | "additionalProperties" | "propertyNames", value @ Value::Object(_)) => {
+                *value = allowed(value.take());
+            }
+            ("properties", Value::Object(properties)) => {
+                for property in properties.values_mut() {
+                    *property = allowed(property.take());
+                }
+            }
+            ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => choices.iter_mut().for_each(within),
+            _ => {}
+        }
+    }
+}
+
+/// Tells whether a schema takes every text, so that one with an expression is nothing special.
+fn takes_any_text(keywords: &Map<String, Value>) -> bool {
+    let is_text = |kind: &Value| *kind == "string";
+    let takes_text = match keywords.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(is_text),
+        Some(kind) => is_text(kind),
+        None => !["$ref", "anyOf", "oneOf", "allOf", "enum", "const"]
+            .iter()
+            .any(|keyword| keywords.contains_key(*keyword)),
+    };
+    let narrows = |keyword: &str| match (keyword, keywords.get(keyword)) {
+        (_, None) => false,
+        ("pattern", Some(pattern)) => pattern != VISIBLE,
+        _ => true,
+    };
+    let narrowing =
+        ["pattern", "enum", "const", "format", "minLength", "maxLength", "not", "anyOf", "oneOf", "allOf"];
+    takes_text && !narrowing.into_iter().any(narrows)
+}

@@ -1,0 +1,498 @@
+//! Evaluating an expression of a manifest.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ccm_data::templates::{self, ScopeError, TemplateError, TemplateScope};
+use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
+use ccm_model::{ResourceIndex, SourceId, Span, closest};
+
+use crate::paths::normal;
+use crate::world::{NAMES, World};
+
+/// How many templates may be looked into for what another one includes, each within the other.
+const MOST_INCLUDES: usize = 64;
+
+/// How many places in templates are shown for one mistake: the nearest of includes within includes.
+const MOST_PLACES: usize = 5;
+
+/// A manifest as its expressions see it.
+#[derive(Clone, Debug)]
+pub(crate) struct ManifestScope {
+    /// Its text.
+    pub(crate) text: Arc<str>,
+    /// The directory it is in.
+    pub(crate) directory: PathBuf,
+    /// Its resolved values.
+    pub(crate) data: Value,
+}
+
+/// What is known when an expression is evaluated.
+#[derive(Clone, Copy)]
+pub(crate) enum Moment<'a> {
+    /// While the values of the manifest are put together: facts and environment.
+    Data,
+    /// While it is found out who the resources are: the values too. Which files will be managed is not known
+    /// yet, so the world remembers those that were read.
+    Names,
+    /// Before a run: the same. Now it is known that these files will be managed, so that their content is not.
+    Early(&'a Managed),
+    /// When a resource is reached: all that it waited for.
+    Late(&'a dyn Reached),
+}
+
+/// The files that the catalog manages.
+pub(crate) type Managed = HashMap<String, ResourceIndex>;
+
+/// What is known when a resource is reached.
+pub(crate) trait Reached {
+    /// What a resource captured, by its name or alias; an error says why that has no value.
+    fn captures(&self) -> Value;
+
+    /// The resource that manages a file and that has not done so, because it is in noop.
+    fn not_before(&self, path: &str) -> Option<ResourceIndex>;
+}
+
+/// Why an expression has no value.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// There is a mistake in it.
+    Mistake(Mistake),
+    /// It names the result of a resource, and can be evaluated when that was reached.
+    Late(LateOn),
+    /// What it needs could not be had, which was reported.
+    Reported,
+}
+
+/// A mistake in an expression.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    /// Bytes of the expression.
+    pub(crate) range: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) hints: Vec<String>,
+    /// Places in templates that it comes from, the nearest first, each with what is there.
+    pub(crate) places: Vec<(Span, String)>,
+    /// The path that led to nothing, if that is the mistake.
+    pub(crate) missing: Option<String>,
+}
+
+impl Mistake {
+    /// Tells whether it is nothing but a fact that is not there and that no machine has to have: below what
+    /// is gathered of every machine, a name that is not there is misspelt.
+    pub(crate) fn is_of_absent_fact(&self, known: &Value) -> bool {
+        const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+        let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
+        matches!(keys.next(), Some("Facts" | "facts"))
+            && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root) || known.get(root).is_none())
+    }
+}
+
+/// What a template rendered to, and which of its lines wrote which line.
+pub(crate) struct WithLines {
+    pub(crate) text: String,
+    pub(crate) lines: Option<Vec<usize>>,
+    pub(crate) template: SourceId,
+    pub(crate) template_text: Arc<str>,
+}
+
+/// What a value waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LateOn {
+    /// The file that a resource manages.
+    File(ResourceIndex),
+    /// What the resource of that name or alias captures.
+    Capture(Option<String>),
+}
+
+/// Evaluates the expressions of one manifest at one moment.
+pub(crate) struct Evaluator<'a, 's> {
+    pub(crate) world: &'a World<'s>,
+    pub(crate) manifest: &'a ManifestScope,
+    pub(crate) moment: Moment<'a>,
+}
+
+impl Evaluator<'_, '_> {
+    /// Evaluates an expression.
+    pub(crate) fn evaluate(&self, text: &str) -> Result<Value, Trouble> {
+        let read = self.world.expression(text);
+        let expression = match &read.expression {
+            Ok(expression) => expression,
+            Err(error) => return Err(Trouble::Mistake(self.mistake(error))),
+        };
+        if let (Moment::Names | Moment::Early(_), Some(name)) = (self.moment, read.captures.first()) {
+            return Err(Trouble::Late(LateOn::Capture(name.clone())));
+        }
+        if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
+            return Err(Trouble::Mistake(Mistake {
+                range: 0..text.len(),
+                message: "values in `data` may name `Facts` and `Environ` only".to_owned(),
+                hints: Vec::new(),
+                places: Vec::new(),
+                missing: None,
+            }));
+        }
+        let calling = Calling::new(self);
+        if !read.facts.is_empty() {
+            calling.facts.replace(calling.facts(&read.facts));
+        }
+        let evaluated = expression.evaluate(&calling);
+        calling.outcome(evaluated, |error| self.mistake(&error))
+    }
+
+    /// Renders a template beside the manifest.
+    pub(crate) fn template(&self, path: &str) -> Result<String, Trouble> {
+        self.rendered(|calling| calling.template(path))
+    }
+
+    /// Renders a template beside the manifest, and tells which of its lines wrote which line.
+    pub(crate) fn template_with_lines(&self, path: &str) -> Result<WithLines, Trouble> {
+        self.rendered(|calling| calling.template_with_lines(path))
+    }
+
+    fn mistake(&self, error: &ccm_expr::Error) -> Mistake {
+        let mut hints = error.hints.clone();
+        let mut missing = None;
+        match &error.cause {
+            Cause::MissingKey(path) => missing = Some(path.clone()),
+            Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
+                hints = vec![format!("a value of the manifest is `Data.{name}`")];
+            }
+            Cause::UnknownName(_) if hints.is_empty() => {
+                hints.push("the names are `Facts`, `Data`, `Environ` and `Captures`".to_owned());
+            }
+            _ => {}
+        }
+        let Range { start, end } = error.range;
+        Mistake { range: start..end, message: error.message.clone(), hints, places: Vec::new(), missing }
+    }
+
+    fn rendered<T>(
+        &self,
+        render: impl FnOnce(&Calling<'_, '_, '_>) -> Result<T, FunctionError>,
+    ) -> Result<T, Trouble> {
+        let calling = Calling::new(self);
+        let rendered = render(&calling);
+        calling.outcome(rendered, |error| Mistake {
+            range: 0..0,
+            message: error.message,
+            hints: error.hints,
+            places: Vec::new(),
+            missing: None,
+        })
+    }
+}
+
+/// One evaluation.
+struct Calling<'a, 'e, 's> {
+    evaluator: &'a Evaluator<'e, 's>,
+    /// The facts that the expression names; none if they can't be had.
+    facts: RefCell<Option<Value>>,
+    /// What keeps it from being evaluated now.
+    late: RefCell<Option<LateOn>>,
+    /// Something that it asked for could not be had, which was reported.
+    is_refused: Cell<bool>,
+    /// A path that `lookup` found nothing at.
+    missing: RefCell<Option<String>>,
+    /// The places in templates that the error came from.
+    places: RefCell<Vec<(Span, String)>>,
+}
+
+impl Scope for Calling<'_, '_, '_> {
+    fn name(&self, name: &str) -> Option<Value> {
+        match name {
+            "Facts" => self.facts.borrow().clone(),
+            "Data" => Some(self.evaluator.manifest.data.clone()),
+            "Environ" => self.environment(),
+            "Captures" => match self.evaluator.moment {
+                Moment::Late(reached) => Some(reached.captures()),
+                _ => None,
+            },
+            name => self.evaluator.world.variables.get(name).cloned(),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let usual = NAMES.iter().map(|(name, _)| (*name).to_owned());
+        usual.chain(self.evaluator.world.variables.keys().map(ToString::to_string)).collect()
+    }
+
+    fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
+        let text = match &arguments[0] {
+            Value::Text(text) => text,
+            other => {
+                return Err(FunctionError::new(format!("expected a path, found {}", other.kind())));
+            }
+        };
+        match function {
+            "lookup" => self.lookup(text, arguments.get(1)),
+            "file" => self.file(text),
+            _ => self.template(text).map(Value::text),
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.evaluator.world.sources.now()
+    }
+
+    fn strict(&self) -> bool {
+        true
+    }
+}
+
+impl<'a, 'e, 's> Calling<'a, 'e, 's> {
+    fn new(evaluator: &'a Evaluator<'e, 's>) -> Self {
+        Self {
+            evaluator,
+            facts: RefCell::new(Some(Value::Null)),
+            late: RefCell::default(),
+            is_refused: Cell::new(false),
+            missing: RefCell::default(),
+            places: RefCell::default(),
+        }
+    }
+
+    /// What came of it. What it has to wait for counts even if it made do without.
+    fn outcome<T, E>(self, result: Result<T, E>, mistake: impl Fn(E) -> Mistake) -> Result<T, Trouble> {
+        if let Some(late) = self.late.into_inner() {
+            return Err(Trouble::Late(late));
+        }
+        if self.is_refused.get() {
+            return Err(Trouble::Reported);
+        }
+        result.map_err(|error| {
+            let mut mistake = mistake(error);
+            mistake.places = self.places.into_inner();
+            mistake.places.dedup();
+            mistake.places.truncate(MOST_PLACES);
+            mistake.missing = mistake.missing.or(self.missing.into_inner());
+            Trouble::Mistake(mistake)
+        })
+    }
+
+    fn facts(&self, needed: &[Vec<String>]) -> Option<Value> {
+        let facts = self.evaluator.world.facts(needed);
+        self.is_refused.set(self.is_refused.get() || facts.is_none());
+        facts
+    }
+
+    fn environment(&self) -> Option<Value> {
+        let environment = self.evaluator.world.environment();
+        self.is_refused.set(self.is_refused.get() || environment.is_none());
+        environment
+    }
+
+    fn late(&self, on: LateOn) -> FunctionError {
+        self.late.borrow_mut().get_or_insert(on);
+        FunctionError::new("this is known only during a run")
+    }
+
+    fn lookup(&self, text: &str, default: Option<&Value>) -> Result<Value, FunctionError> {
+        let read = self.evaluator.world.path(text);
+        let path = match &*read {
+            Ok(path) => path,
+            Err(error) => {
+                return Err(FunctionError::new(format!("the path can't be read: {}", error.message)));
+            }
+        };
+        let prefix = path.constant_prefix();
+        let root = self.root(&prefix)?;
+        let found = path.find(&root).map_err(|error| FunctionError::new(error.to_string()))?;
+        match (found, default) {
+            (Some(found), _) => Ok(found),
+            (None, Some(default)) => Ok(default.clone()),
+            (None, None) => {
+                self.missing.replace(Some(text.to_owned()));
+                let mut error = FunctionError::new(format!("there is no `{}`", text.escape_debug()));
+                let roots = ["facts", "data", "environ", "captures"];
+                let near = match prefix.first() {
+                    Some(first) if !roots.contains(&first.as_str()) => {
+                        closest(first, roots).map(str::to_owned)
+                    }
+                    _ => path.closest(&root),
+                };
+                error.hints.extend(near.map(|near| format!("did you mean `{near}`?")));
+                error.hints.push(format!("give a default if it may be missing: `lookup('{text}', '')`"));
+                Err(error)
+            }
+        }
+    }
+
+    /// What a path starts from, with no more in it than the path may need.
+    fn root(&self, prefix: &[String]) -> Result<Value, FunctionError> {
+        let Evaluator { manifest, moment, .. } = self.evaluator;
+        let all = prefix.is_empty();
+        let names = |root: &str| all || prefix[0] == root;
+        let mut roots: Vec<(&str, Value)> = Vec::with_capacity(1);
+        if names("facts") {
+            let facts = self.facts(&[prefix.get(1..).unwrap_or_default().to_vec()]);
+            roots.push(("facts", facts.unwrap_or_default()));
+        }
+        if names("data") {
+            if matches!(moment, Moment::Data) && !all {
+                return Err(FunctionError::new("values in `data` may name facts and environment only"));
+            }
+            roots.push(("data", manifest.data.clone()));
+        }
+        if names("environ") {
+            roots.push(("environ", self.environment().unwrap_or_default()));
+        }
+        if names("captures") {
+            match moment {
+                Moment::Late(reached) => roots.push(("captures", reached.captures())),
+                Moment::Names | Moment::Early(_) if !all => {
+                    return Err(self.late(LateOn::Capture(prefix.get(1).cloned())));
+                }
+                _ => {}
+            }
+        }
+        Ok(Value::map(roots))
+    }
+
+    fn file(&self, written: &str) -> Result<Value, FunctionError> {
+        self.read(&self.settled(written)?).map(Value::Text)
+    }
+
+    /// The path of a file whose content is what it will be when it is used.
+    fn settled(&self, written: &str) -> Result<PathBuf, FunctionError> {
+        let path = normal(&self.evaluator.manifest.directory.join(written));
+        let waits_for = match self.evaluator.moment {
+            Moment::Early(managed) => managed.get(&*path.to_string_lossy()).copied(),
+            Moment::Late(reached) => reached.not_before(&path.to_string_lossy()),
+            Moment::Data | Moment::Names => {
+                self.evaluator.world.remember_read(&path);
+                None
+            }
+        };
+        waits_for.map_or(Ok(path), |index| Err(self.late(LateOn::File(index))))
+    }
+
+    fn read(&self, path: &Path) -> Result<Arc<str>, FunctionError> {
+        self.evaluator.world.read(path).map_err(|source| {
+            let message = format!("`{}` can't be read", path.display());
+            FunctionError { message: format!("{message}: {source}"), ..FunctionError::default() }
+        })
+    }
+
+    fn template(&self, written: &str) -> Result<String, FunctionError> {
+        let (text, source, rendering) = self.opened(written)?;
+        templates::render(written, &text, &rendering).map_err(|error| self.refuse(written, source, &error))
+    }
+
+    fn template_with_lines(&self, written: &str) -> Result<WithLines, FunctionError> {
+        let (template_text, template, rendering) = self.opened(written)?;
+        match templates::render_with_lines(written, &template_text, &rendering) {
+            Ok((text, lines)) => Ok(WithLines { text, lines, template, template_text }),
+            Err(error) => Err(self.refuse(written, template, &error)),
+        }
+    }
+
+    /// Reads a template and what it mentions.
+    fn opened(
+        &self,
+        written: &str,
+    ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
+        let path = self.settled(written)?;
+        let text = self.read(&path)?;
+        let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
+        let rendering = Rendering { calling: self, mentions: RefCell::default() };
+        rendering.mention(&text, &mut HashSet::new());
+        Ok((text, source, rendering))
+    }
+
+    /// Remembers where in templates an error came from, and puts it into words.
+    fn refuse(&self, written: &str, source: SourceId, error: &TemplateError) -> FunctionError {
+        let mut places = self.places.borrow_mut();
+        for place in &error.places {
+            let source = if place.template == written {
+                source
+            } else {
+                let path = self.evaluator.manifest.directory.join(&place.template);
+                let Ok(text) = self.evaluator.world.read(&path) else { continue };
+                self.evaluator.world.template_source(&path, &path.display().to_string(), &text)
+            };
+            places.push((Span::new(source, place.range.start, place.range.end), String::new()));
+        }
+        FunctionError {
+            message: format!("the template `{written}` can't be rendered: {error}"),
+            hints: error.hints.clone(),
+            source: None,
+        }
+    }
+}
+
+/// A template that is being rendered.
+struct Rendering<'a, 'c, 'e, 's> {
+    calling: &'a Calling<'c, 'e, 's>,
+    /// The facts that it mentions.
+    mentions: RefCell<Vec<Vec<String>>>,
+}
+
+impl Rendering<'_, '_, '_, '_> {
+    /// Remembers what a text of it mentions, with what that includes.
+    fn mention(&self, text: &str, seen: &mut HashSet<String>) {
+        let found = templates::mentions(text);
+        {
+            let mut mentions = self.mentions.borrow_mut();
+            if found.dynamic {
+                mentions.push(Vec::new());
+            }
+            let facts = found.paths.iter().filter(|path| path.first().is_some_and(|first| first == "facts"));
+            mentions.extend(facts.map(|path| path[1..].to_vec()));
+        }
+        for include in found.includes {
+            let path = self.calling.evaluator.manifest.directory.join(&include);
+            if !seen.insert(include) {
+                continue;
+            }
+            // Includes that are many and deep are refused when they are rendered.
+            if seen.len() > MOST_INCLUDES {
+                self.mentions.borrow_mut().push(Vec::new());
+                return;
+            }
+            if let Ok(text) = self.calling.evaluator.world.read(&path) {
+                self.mention(&text, seen);
+            }
+        }
+    }
+}
+
+impl TemplateScope for Rendering<'_, '_, '_, '_> {
+    fn name(&self, name: &str) -> Option<Value> {
+        let evaluator = self.calling.evaluator;
+        match name {
+            "Facts" => self.calling.facts(&self.mentions.borrow()),
+            "Captures" if matches!(evaluator.moment, Moment::Names | Moment::Early(_)) => {
+                let _ = self.calling.late(LateOn::Capture(None));
+                None
+            }
+            "Data" if matches!(evaluator.moment, Moment::Data) => None,
+            _ => self.calling.name(name),
+        }
+    }
+
+    fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError> {
+        let most = if function == "lookup" { 2 } else { 1 };
+        if arguments.is_empty() || arguments.len() > most {
+            let takes = if most == 2 { "one or two arguments" } else { "one argument" };
+            return Err(ScopeError::new(format!("`{function}` takes {takes}, found {}", arguments.len())));
+        }
+        Scope::call(self.calling, function, arguments).map_err(|error| {
+            let mut refused = ScopeError::new(error.message);
+            refused.hints = error.hints;
+            refused
+        })
+    }
+
+    fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
+        let path = self.calling.evaluator.manifest.directory.join(path);
+        match self.calling.evaluator.world.read(&path) {
+            Ok(text) => Ok(Some(text.to_string())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(ScopeError::new(format!("`{}` can't be read: {error}", path.display()))),
+        }
+    }
+}

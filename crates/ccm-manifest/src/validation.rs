@@ -1,0 +1,57 @@
+//! The expressions of `@validate`: the language with `value` and the validators.
+
+use ccm_data::annotations::EvaluationError;
+use ccm_data::validators::{self, VALIDATORS};
+use ccm_expr::{Expression, Function, FunctionError, Kind, Known, Scope, Timestamp, Value};
+
+/// Tells whether an expression holds for a value.
+pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool, EvaluationError> {
+    let names = VALIDATORS.iter().flat_map(|validator| validator.names);
+    let functions: Vec<Function<'_>> = names.map(|name| Function { name, least: 1, most: 2 }).collect();
+    let known = Known { names: &[("value", Kind::Anything)], functions: &functions };
+    let refused = |error: ccm_expr::Error| EvaluationError {
+        message: error.message,
+        range: Some(error.range),
+        hints: error.hints,
+    };
+    let expression = Expression::parse_with(text, &known).map_err(refused)?;
+    match expression.evaluate(&Validating { value, now }).map_err(refused)? {
+        Value::Bool(answer) => Ok(answer),
+        other => Err(EvaluationError {
+            message: format!("a validation is true or false, found {}", other.kind()),
+            range: None,
+            hints: vec!["compare the value, or call a validator such as `isIP(value)`".to_owned()],
+        }),
+    }
+}
+
+struct Validating<'a> {
+    value: &'a Value,
+    now: Timestamp,
+}
+
+impl Scope for Validating<'_> {
+    fn name(&self, name: &str) -> Option<Value> {
+        (name == "value").then(|| self.value.clone())
+    }
+
+    fn names(&self) -> Vec<String> {
+        vec!["value".to_owned()]
+    }
+
+    fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
+        let Some(validator) = validators::find(function) else {
+            return Err(FunctionError::new(format!("there is no validator `{function}`")));
+        };
+        let answer = validator.call(function, arguments);
+        answer.map(Value::Bool).map_err(|error| FunctionError::new(error.to_string()))
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    fn strict(&self) -> bool {
+        true
+    }
+}

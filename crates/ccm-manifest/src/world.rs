@@ -1,0 +1,236 @@
+//! What expressions can know: the facts, the environment, and what was read so far.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ccm_expr::path::PathError;
+use ccm_expr::{Expression, Function, Kind, Known, Map, Value};
+use ccm_model::{Diagnostic, SourceId, SourceMap, Span};
+
+use crate::sources::{FactPath, Sources};
+
+/// The functions that expressions have beside those of the language.
+pub(crate) const FUNCTIONS: [Function<'static>; 3] = [
+    Function { name: "lookup", least: 1, most: 2 },
+    Function { name: "file", least: 1, most: 1 },
+    Function { name: "template", least: 1, most: 1 },
+];
+
+/// The names that expressions have.
+pub(crate) const NAMES: [(&str, Kind); 4] =
+    [("Facts", Kind::Map), ("Data", Kind::Map), ("Environ", Kind::Map), ("Captures", Kind::Map)];
+
+/// A text longer than this is not kept for the next time it is asked for.
+const LONGEST_KEPT: usize = 1 << 20;
+
+/// A path of `lookup` that was read.
+type LookupPath = Rc<Result<ccm_expr::path::Path, PathError>>;
+
+/// What expressions can know, each part asked for when it is first needed and once.
+pub(crate) struct World<'s> {
+    pub(crate) sources: &'s dyn Sources,
+    pub(crate) texts: RefCell<SourceMap>,
+    /// Names that expressions have beside the usual ones.
+    pub(crate) variables: Map,
+    facts: RefCell<Facts>,
+    environment: OnceCell<Option<Value>>,
+    expressions: RefCell<HashMap<Box<str>, Rc<Read>>>,
+    paths: RefCell<HashMap<Box<str>, LookupPath>>,
+    /// What was read, by path; the number is that of its text, if mistakes in it can be shown.
+    files: RefCell<HashMap<PathBuf, Arc<str>>>,
+    templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
+    /// What was wrong with what was asked for.
+    mistakes: RefCell<Vec<Diagnostic>>,
+    /// Files that were read before it was known which ones are managed.
+    read_early: RefCell<Vec<PathBuf>>,
+    /// The same, with where their content went.
+    used_early: RefCell<Vec<(PathBuf, Span)>>,
+}
+
+#[derive(Default)]
+struct Facts {
+    value: Value,
+    asked: HashSet<FactPath>,
+    /// In the order in which they were asked for.
+    in_order: Vec<FactPath>,
+    /// They can't be had.
+    is_broken: bool,
+}
+
+/// An expression that was read, and what it names.
+pub(crate) struct Read {
+    pub(crate) expression: Result<Expression, ccm_expr::Error>,
+    /// The facts it names outright.
+    pub(crate) facts: Vec<FactPath>,
+    /// The first parts of the paths into `Captures` that it names, if they are known.
+    pub(crate) captures: Vec<Option<String>>,
+    /// It names the values of the manifest.
+    pub(crate) data: bool,
+}
+
+impl<'s> World<'s> {
+    pub(crate) fn new(sources: &'s dyn Sources, texts: SourceMap) -> Self {
+        Self {
+            sources,
+            texts: RefCell::new(texts),
+            variables: Map::new(),
+            facts: RefCell::default(),
+            environment: OnceCell::new(),
+            expressions: RefCell::default(),
+            paths: RefCell::default(),
+            files: RefCell::default(),
+            templates: RefCell::default(),
+            mistakes: RefCell::default(),
+            read_early: RefCell::default(),
+            used_early: RefCell::default(),
+        }
+    }
+
+    /// Reads an expression; the same text is read once.
+    pub(crate) fn expression(&self, text: &str) -> Rc<Read> {
+        if let Some(read) = self.expressions.borrow().get(text) {
+            return Rc::clone(read);
+        }
+        let known = Known { names: &NAMES, functions: &FUNCTIONS };
+        let read = Rc::new(Read::new(Expression::parse_with(text, &known)));
+        self.expressions.borrow_mut().insert(text.into(), Rc::clone(&read));
+        read
+    }
+
+    /// Reads a path of `lookup`; the same text is read once.
+    pub(crate) fn path(&self, text: &str) -> LookupPath {
+        if let Some(path) = self.paths.borrow().get(text) {
+            return Rc::clone(path);
+        }
+        let path = Rc::new(ccm_expr::path::Path::parse(text));
+        self.paths.borrow_mut().insert(text.into(), Rc::clone(&path));
+        path
+    }
+
+    /// The facts that were asked for so far.
+    pub(crate) fn known_facts(&self) -> Value {
+        self.facts.borrow().value.clone()
+    }
+
+    /// The facts, at least what is at or below these paths; none if they can't be had, which is reported.
+    pub(crate) fn facts(&self, needed: &[FactPath]) -> Option<Value> {
+        let mut facts = self.facts.borrow_mut();
+        let before = facts.in_order.len();
+        for path in needed {
+            let is_asked = (0..=path.len()).any(|end| facts.asked.contains(&path[..end]));
+            if !is_asked {
+                facts.asked.insert(path.clone());
+                facts.in_order.push(path.clone());
+            }
+        }
+        if facts.in_order.len() > before && !facts.is_broken {
+            match self.sources.facts(&facts.in_order, &mut self.texts.borrow_mut()) {
+                Ok(value) => facts.value = value,
+                Err(mistakes) => {
+                    facts.is_broken = true;
+                    self.mistakes.borrow_mut().extend(mistakes);
+                }
+            }
+        }
+        (!facts.is_broken).then(|| facts.value.clone())
+    }
+
+    /// The environment as a map; none if it can't be had, which is reported.
+    pub(crate) fn environment(&self) -> Option<Value> {
+        let asked = || match self.sources.environment(&mut self.texts.borrow_mut()) {
+            Ok(variables) => {
+                Some(Value::map(variables.into_iter().map(|(name, value)| (name, Value::text(value)))))
+            }
+            Err(mistakes) => {
+                self.mistakes.borrow_mut().extend(mistakes);
+                None
+            }
+        };
+        self.environment.get_or_init(asked).clone()
+    }
+
+    /// The text of a file; the same is read once before a run.
+    pub(crate) fn read(&self, path: &Path) -> std::io::Result<Arc<str>> {
+        if let Some(text) = self.files.borrow().get(path) {
+            return Ok(Arc::clone(text));
+        }
+        let text: Arc<str> = self.sources.read(path)?.into();
+        if text.len() <= LONGEST_KEPT {
+            self.files.borrow_mut().insert(path.to_owned(), Arc::clone(&text));
+        }
+        Ok(text)
+    }
+
+    /// Forgets what was read: while resources are applied, files change.
+    pub(crate) fn forget_files(&self) {
+        self.files.borrow_mut().clear();
+    }
+
+    /// The number of a template's text, so that mistakes can point into it.
+    pub(crate) fn template_source(&self, path: &Path, name: &str, text: &Arc<str>) -> SourceId {
+        let mut templates = self.templates.borrow_mut();
+        if let Some((source, _)) = templates.get(path).filter(|(_, before)| before == text) {
+            return *source;
+        }
+        let source = self.texts.borrow_mut().add(name, Arc::clone(text));
+        templates.insert(path.to_owned(), (source, Arc::clone(text)));
+        source
+    }
+
+    /// Remembers that a file was read before it is known which ones are managed.
+    pub(crate) fn remember_read(&self, path: &Path) {
+        self.read_early.borrow_mut().push(path.to_owned());
+    }
+
+    /// Says where the content of the files went that were remembered last.
+    pub(crate) fn used_at(&self, span: Span) {
+        let read = self.read_early.borrow_mut().drain(..).map(|path| (path, span)).collect::<Vec<_>>();
+        self.used_early.borrow_mut().extend(read);
+    }
+
+    /// Forgets the files that were remembered last. Tells whether there were any.
+    pub(crate) fn forget_read(&self) -> bool {
+        !std::mem::take(&mut *self.read_early.borrow_mut()).is_empty()
+    }
+
+    /// The files whose content was used before it was known which ones are managed, and where it went.
+    pub(crate) fn take_used_early(&self) -> Vec<(PathBuf, Span)> {
+        self.used_early.take()
+    }
+
+    /// What was wrong with what was asked for.
+    pub(crate) fn take_mistakes(&self) -> Vec<Diagnostic> {
+        self.mistakes.take()
+    }
+}
+
+impl Read {
+    fn new(expression: Result<Expression, ccm_expr::Error>) -> Self {
+        let mut read = Self { expression, facts: Vec::new(), captures: Vec::new(), data: false };
+        let Ok(expression) = &read.expression else { return read };
+        let mentions = expression.mentions();
+        for name in &mentions.names {
+            match name.path.first().map(String::as_str) {
+                Some("Facts") => read.facts.push(name.path[1..].to_vec()),
+                Some("Captures") => read.captures.push(name.path.get(1).cloned()),
+                Some("Data") => read.data = true,
+                _ => {}
+            }
+        }
+        for call in mentions.calls.iter().filter(|call| call.name == "lookup") {
+            let path = call.argument.as_deref().and_then(|path| path.strip_prefix("captures"));
+            if let Some(rest) = path.filter(|rest| rest.is_empty() || rest.starts_with(['.', '|'])) {
+                let name = ccm_expr::path::Path::parse(rest.trim_start_matches(['.', '|']));
+                let name = name.ok().and_then(|path| path.constant_prefix().into_iter().next());
+                read.captures.push(name);
+            }
+        }
+        if !mentions.environment.is_empty() {
+            read.facts.push(Vec::new());
+        }
+        read
+    }
+}

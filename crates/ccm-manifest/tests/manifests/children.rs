@@ -1,0 +1,268 @@
+//! Manifests that are applied as resources of others.
+
+use ccm_model::{Catalog, ChildIndex, Control};
+
+use crate::fake::manifest;
+use crate::machine::{Machine, completed, shown};
+
+fn names(catalog: &Catalog) -> Vec<String> {
+    catalog.resources.iter().map(|resource| resource.id.to_string()).collect()
+}
+
+/// What a resource depends on, by name.
+fn on(catalog: &Catalog, name: &str) -> Vec<String> {
+    let resource =
+        catalog.resources.iter().find(|resource| resource.id.to_string() == name).expect("a resource");
+    let mut on: Vec<String> = resource
+        .require
+        .iter()
+        .chain(&resource.subscribe)
+        .map(|edge| catalog.resource(edge.on).id.to_string())
+        .collect();
+    on.sort();
+    on
+}
+
+fn child(items: &str) -> String {
+    manifest(items)
+}
+
+#[test]
+fn a_childs_resources_stand_where_it_does() {
+    let machine = Machine::default()
+        .file(
+            "sub/c.yaml",
+            &child("- note: [c1: ]\n- apply: [../d.yaml: ]\n- note: [c2: {require: [note#n, note#d]}]"),
+        )
+        .file("d.yaml", &child("- note: [d: ]"));
+    let catalog = machine.catalog(&manifest(
+        "- note: [first: , n: ]\n- apply: [sub/c.yaml: {alias: c, require: [note#first], subscribe: [note#n]}]\n\
+         - note: [last: {require: [apply#c, note#d]}]",
+    ));
+    assert_eq!(
+        names(&catalog),
+        [
+            "note#first",
+            "note#n",
+            "note#c1",
+            "note#d",
+            "apply#../d.yaml",
+            "note#c2",
+            "apply#sub/c.yaml",
+            "note#last"
+        ]
+    );
+    assert_eq!(on(&catalog, "note#c1"), ["note#first", "note#n"]);
+    assert_eq!(on(&catalog, "note#d"), ["note#first", "note#n"]);
+    assert_eq!(on(&catalog, "note#c2"), ["note#d", "note#first", "note#n"]);
+    assert_eq!(on(&catalog, "apply#../d.yaml"), ["note#d", "note#first", "note#n"]);
+    assert_eq!(
+        on(&catalog, "apply#sub/c.yaml"),
+        ["apply#../d.yaml", "note#c1", "note#c2", "note#first", "note#n"]
+    );
+    assert_eq!(on(&catalog, "note#last"), ["apply#sub/c.yaml", "note#d"]);
+    let of: Vec<Option<u32>> =
+        catalog.resources.iter().map(|resource| resource.child.map(|child| child.0)).collect();
+    assert_eq!(of, [None, None, Some(0), Some(1), Some(0), Some(0), None, None]);
+    assert_eq!(catalog.resources[6].stands_for, Some(ChildIndex(0)));
+    assert_eq!(catalog.resources[4].stands_for, Some(ChildIndex(1)));
+    assert_eq!(catalog.children[1].parent, Some(ChildIndex(0)));
+    assert_eq!(catalog.children[0].directory.to_str(), Some("/m/sub"));
+    assert_eq!(catalog.children[1].directory.to_str(), Some("/m"));
+}
+
+#[test]
+fn values_are_passed_on() {
+    let c = "data: {a: c, l: [1], m: {x: 1}, n: }\n".to_owned()
+        + &child("- note: [c: {text: \"{{ toJSON(Data) }}\"}]");
+    let machine = Machine::with_facts("{f: fact}").file("c.yaml", &c);
+    for (apply, expected) in [
+        ("- apply: [c.yaml: ]", r#"{"a":"c","p":"parent","n":"given","l":[1],"m":{"x":1}}"#),
+        ("- apply: [c.yaml: {data: }]", r#"{"a":"c","p":"parent","n":"given","l":[1],"m":{"x":1}}"#),
+        ("- apply: [c.yaml: {data: {}}]", r#"{"a":"c","l":[1],"m":{"x":1},"n":null}"#),
+        (
+            "- apply: [c.yaml: {data: {a: '{{ Data.p }}', m: {y: 2}}}]",
+            r#"{"a":"parent","l":[1],"m":{"x":1,"y":2},"n":null}"#,
+        ),
+    ] {
+        let text = format!("data: {{p: parent, a: p, n: given}}\n{}", manifest(apply));
+        let catalog = machine.catalog(&text);
+        let told = shown(&catalog.resources[0], "text");
+        let found: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+        let found: serde_json::Value = serde_json::from_str(found.as_str().expect("text")).expect("JSON");
+        let expected: serde_json::Value = serde_json::from_str(expected).expect("JSON");
+        assert_eq!(found, expected, "{apply}");
+    }
+    // What the command line says counts everywhere, and what a child requires may come from its parent.
+    let machine = Machine::default().assignment("a=given").file(
+        "c.yaml",
+        &("data:\n  # @require\n  p:\n".to_owned()
+            + &child("- note: [c: {text: '{{ Data.a }}{{ Data.p }}'}]")),
+    );
+    let text = format!("data: {{p: parent}}\n{}", manifest("- apply: [c.yaml: ]"));
+    assert_eq!(shown(&machine.catalog(&text).resources[0], "text"), r#""givenparent""#);
+    let told = machine.reported(&manifest("- apply: [c.yaml: {data: {q: x}}]"));
+    assert_eq!(told.len(), 1, "{told:?}");
+}
+
+#[test]
+fn noop_and_the_like_only_grow_stronger() {
+    let machine = Machine::default()
+        .file("a.yaml", &child("- note: [a: ]\n- apply: [b.yaml: {noop: false, health_check_only: false}]"))
+        .file("b.yaml", "ccm: {fail_on_error: true, resources: [note: [b: ]]}");
+    let catalog = machine.catalog(&manifest("- apply: [a.yaml: {noop: true}]"));
+    assert!(catalog.children.iter().all(|child| child.noop));
+    let fails: Vec<bool> = catalog.children.iter().map(|child| child.fail_on_error).collect();
+    assert_eq!((fails, catalog.fail_on_error), (vec![false, true], false));
+    let catalog = machine.catalog(&manifest("- apply: [a.yaml: {health_check_only: true}]"));
+    let managed = |name: &str| {
+        let found = catalog.resources.iter().find(|resource| resource.id.to_string() == name);
+        found.map(|resource| resource.control == Control::Managed)
+    };
+    assert_eq!(
+        (managed("note#a"), managed("note#b"), managed("apply#a.yaml")),
+        (Some(false), Some(false), Some(true))
+    );
+}
+
+#[test]
+fn conditions_hold_for_all_that_is_in_it() {
+    let machine = Machine::with_facts("{role: web}")
+        .file(
+            "a.yaml",
+            &child("- note: [a: {text: '{{ Facts.gone }}', control: {if: broken}}]\n- apply: [b.yaml: ]"),
+        )
+        .file("b.yaml", &child("- note: [b: ]"))
+        .file("/x", "yes");
+    let catalog = machine.catalog(&manifest("- apply: [a.yaml: {control: {if: \"Facts.role == 'db'\"}}]"));
+    let reasons: Vec<String> = catalog.resources.iter().map(|found| format!("{:?}", found.control)).collect();
+    assert_eq!(
+        reasons,
+        [
+            "NotManaged { reason: \"`if` is false around it\" }",
+            "NotManaged { reason: \"`if` is false around it\" }",
+            "NotManaged { reason: \"`if` is false around it\" }",
+            "NotManaged { reason: \"`if` is false\" }",
+        ]
+    );
+    // One that is known late makes all of it wait.
+    let loaded = machine
+        .load(&manifest("- apply: [b.yaml: {control: {if: \"file('/x') == 'yes'\"}}]\n- copy: [/x: ]"));
+    let catalog = loaded.catalog.as_ref().expect("no mistake");
+    assert!(catalog.resources[..2].iter().all(|resource| resource.control == Control::Late));
+    assert_eq!(on(catalog, "note#b"), ["copy#/x"]);
+    assert!(matches!(completed(&loaded, 0), ccm_manifest::Completed::Resource(_)));
+    machine.write("/x", "no");
+    for index in [0, 1] {
+        assert!(matches!(completed(&loaded, index), ccm_manifest::Completed::NotManaged(_)));
+    }
+}
+
+#[test]
+fn mistakes_of_children_stand_in_them() {
+    let machine = Machine::with_facts("{}")
+        .file("broken.yaml", "ccm: [")
+        .file("empty.yaml", "")
+        .file(
+            "mistaken.yaml",
+            &child("- note: [c: {txet: x, text: '{{ Data.gone }}', require: [note#gone]}]"),
+        )
+        .file("same.yaml", &child("- note: [n: ]"))
+        .file("self.yaml", &child("- apply: [./self.yaml: ]"))
+        .file("one.yaml", &child("- apply: [two.yaml: ]"))
+        .file("two.yaml", &child("- apply: [one.yaml: ]"))
+        .file("root.yaml", &child("- apply: [m.yaml: ]"))
+        .file("back.yaml", &child("- note: [c: {require: [note#n]}]"))
+        .file("within.yaml", &child("- note: [c: {require: [apply#within.yaml]}]"))
+        .binary("binary.yaml", &[0xff]);
+    machine.check_all(&[
+        (&manifest("- apply: [gone.yaml: , /gone.yaml: ]"), &[
+    "3:15 the manifest `/m/gone.yaml` can't be read: entity not found | a relative path starts from /m",
+    "3:28 the manifest `/gone.yaml` can't be read: entity not found",
+]),
+        (&manifest("- apply: [binary.yaml: ]"), &[
+    "3:15 the manifest `/m/binary.yaml` can't be read: it is not UTF-8 text",
+]),
+        (&manifest("- apply: [broken.yaml: ]"), &[
+    "/m/broken.yaml:1:6 unclosed bracket (/m/broken.yaml:1:6 this `[` is never closed)",
+]),
+        (&manifest("- apply: [empty.yaml: ]"), &[
+    "/m/empty.yaml:1:1 the manifest is empty | the smallest manifest",
+]),
+        (&manifest("- apply: [mistaken.yaml: ]"), &[
+    "/m/mistaken.yaml:3:18 unknown property `txet` | did you mean `text`?",
+    "/m/mistaken.yaml:3:42 there is no `Data.gone`",
+    "/m/mistaken.yaml:3:62 unknown resource `note#gone`",
+]),
+        (&manifest("- note: [n: ]\n- apply: [same.yaml: ]"), &[
+    "/m/same.yaml:3:14 duplicate resource `note#n` (3:14 the first)",
+]),
+        (&manifest("- apply: [same.yaml: , ./same.yaml: ]"), &[
+    "/m/same.yaml:3:14 duplicate resource `note#n` (/m/same.yaml:3:14 the first)",
+]),
+        (&manifest("- apply: [self.yaml: ]"), &[
+    "/m/self.yaml:3:15 a manifest applies itself | the way round is /m/self.yaml -> /m/self.yaml",
+]),
+        (&manifest("- apply: [one.yaml: ]"), &[
+    "/m/two.yaml:3:15 a manifest applies itself | the way round is /m/one.yaml -> /m/two.yaml -> /m/one.yaml",
+]),
+        (&manifest("- apply: [root.yaml: ]"), &[
+    "/m/root.yaml:3:15 a manifest applies itself | the way round is /m/m.yaml -> /m/root.yaml -> /m/m.yaml",
+]),
+        (&manifest("- apply: [m.yaml: ]"), &[
+    "3:15 a manifest applies itself | the way round is /m/m.yaml -> /m/m.yaml",
+]),
+        (&manifest("- note: [n: {require: [apply#back.yaml]}]\n- apply: [back.yaml: ]"), &[
+    "3:28 dependency cycle: note#n → apply#back.yaml → note#c → note#n (3:28 `note#n` requires `apply#back.yaml`) (4:15 `apply#back.yaml` requires `note#c`) (/m/back.yaml:3:28 `note#c` requires `note#n`)",
+]),
+        (&manifest("- apply: [within.yaml: ]"), &[
+    "/m/within.yaml:3:28 dependency cycle: note#c → apply#within.yaml → note#c (/m/within.yaml:3:28 `note#c` requires `apply#within.yaml`) (3:15 `apply#within.yaml` requires `note#c`)",
+]),
+        (&manifest("- apply: [one.yaml: {allow_apply: false}]"), &[
+    "/m/one.yaml:3:15 this manifest may not apply others | the manifest around it says `allow_apply: false`",
+]),
+        (&manifest("- apply: [same.yaml: {noop: x, data: [a], health_check_only: '{{ 5 }}', nop: true}]"), &[
+    "3:33 expected a boolean, found the text `x`",
+    "3:42 expected a map, found a list",
+    "3:66 expected a boolean, found the number `5` | this is what the expression yields",
+    "3:77 unknown property `nop` | did you mean `noop`?",
+]),
+        (&manifest("- apply: ['{{ Facts.gone }}.yaml': ]"), &[
+    "3:25 there is no `Facts.gone`",
+]),
+    ]);
+}
+
+#[test]
+fn ten_manifests_may_stand_within_each_other() {
+    let mut machine = Machine::default().file("10.yaml", &child("- note: [deepest: ]"));
+    for number in 0..10 {
+        machine =
+            machine.file(&format!("{number}.yaml"), &child(&format!("- apply: [{}.yaml: ]", number + 1)));
+    }
+    assert_eq!(machine.catalog(&manifest("- apply: [1.yaml: ]")).children.len(), 10);
+    let told = machine.reported(&manifest("- apply: [0.yaml: ]"));
+    assert_eq!(told, ["/m/9.yaml:3:15 manifests stand more than 10 deep within each other"]);
+}
+
+#[test]
+fn forty_children_that_depend_on_one_another_have_no_edge_twice() {
+    let mut machine = Machine::default();
+    let mut items = String::new();
+    for number in 0..40 {
+        let notes: Vec<String> = (0..10).map(|note| format!("n{number}-{note}: ")).collect();
+        machine = machine.file(&format!("{number}.yaml"), &child(&format!("- note: [{}]", notes.join(", "))));
+        let before =
+            if number == 0 { String::new() } else { format!("{{require: [apply#{}.yaml]}}", number - 1) };
+        items += &format!("- apply: [{number}.yaml: {before}]\n");
+    }
+    let catalog = machine.catalog(&manifest(&items));
+    for resource in &catalog.resources {
+        let mut on: Vec<u32> = resource.require.iter().map(|edge| edge.on.0).collect();
+        let count = on.len();
+        on.sort_unstable();
+        on.dedup();
+        assert_eq!(on.len(), count);
+        assert!(count <= 11);
+    }
+}

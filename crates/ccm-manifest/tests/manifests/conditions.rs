@@ -1,0 +1,123 @@
+//! `control`: whether a resource is managed.
+
+use ccm_model::Control;
+
+use crate::fake::manifest;
+use crate::machine::Machine;
+
+#[test]
+fn conditions_decide_what_is_managed() {
+    let machine = Machine::with_facts("{role: web, on: true}").file("f", "x");
+    for (control, reason) in [
+        ("{if: 'true'}", None),
+        ("{if: true}", None),
+        ("{}", None),
+        ("", None),
+        ("{if: , unless: ~}", None),
+        ("{if: Facts.on}", None),
+        ("{if: \"Facts.role == 'web'\", unless: \"Facts.role == 'db'\"}", None),
+        ("{if: \"lookup('facts.on')\"}", None),
+        ("{if: \"file('f') == 'x'\"}", None),
+        ("{if: 'false'}", Some("`if` is false")),
+        ("{unless: Facts.on}", Some("`unless` is true")),
+        ("{if: 'true', unless: 'true'}", Some("`unless` is true")),
+    ] {
+        let catalog = machine.catalog(&manifest(&format!("- note: [a: {{control: {control}}}]")));
+        let expected = match reason {
+            None => Control::Managed,
+            Some(reason) => Control::NotManaged { reason: reason.to_owned() },
+        };
+        assert_eq!(catalog.resources[0].control, expected, "{control}");
+    }
+}
+
+#[test]
+fn defaults_hold_conditions_too() {
+    let machine = Machine::default();
+    let catalog = machine.catalog(&manifest(
+        "- note: [defaults: {control: {if: 'false'}}, a: , b: {control: {if: 'true'}}, c: {control: }]",
+    ));
+    let managed: Vec<bool> =
+        catalog.resources.iter().map(|resource| resource.control == Control::Managed).collect();
+    assert_eq!(managed, [false, true, false]);
+}
+
+#[test]
+fn what_is_not_managed_need_not_make_sense_here() {
+    let machine = Machine::with_facts("{a: 1}");
+    let catalog = machine.catalog(&manifest(
+        "- task:\n    - 'x {{ Facts.gone }}': {control: {if: 'false'}, alias: '{{ Facts.gone }}', \
+         ensure: '{{ Facts.gone }}', provider: '{{ Facts.gone }}', timeout: '{{ Facts.gone }}', \
+         require: '{{ Facts.gone }}', environment: {'{{ Facts.gone }}': x}}\n    \
+         - 'y {{ Facts.a }}': {control: {unless: 'true'}, timeout: '{{ Facts.a }}'}\n    \
+         - z: {require: ['task#y 1']}\n- copy: [/a: {control: {if: 'false'}, source: gone.j2}]",
+    ));
+    assert_eq!(catalog.resources.len(), 4);
+    assert_eq!(catalog.resources[2].require.len(), 1);
+}
+
+#[test]
+fn conditions_that_are_none() {
+    Machine::with_facts("{role: web, n: 5}").check_all(&[
+        (
+            &manifest("- note: [a: {control: {if: '{{ true }}'}}]"),
+            &["3:32 a condition is an expression without braces | write `if: true`"],
+        ),
+        (
+            &manifest("- note: [a: {control: {unless: ' ${ Facts.role }'}}]"),
+            &["3:36 a condition is an expression without braces | write `unless: Facts.role`"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: Facts.n}}]"),
+            &["3:32 a condition is true or false, found an integer"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: \"Facts.rloe == 'web'\"}}]"),
+            &["3:39 there is no `Facts.rloe` | did you mean `role`?"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: 'x =='}}]"),
+            &["3:37 expected a value, found the end of the expression"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: ''}}]"),
+            &["3:33 expected a value, found the end of the expression"],
+        ),
+        (
+            &manifest("- note: [a: {control: {if: [x], unless: {a: b}}}]"),
+            &["3:32 expected an expression, found a list", "3:45 expected an expression, found a map"],
+        ),
+        (
+            &manifest("- note: [a: {control: {fi: 'true', when: 'true'}}]"),
+            &[
+                "3:28 unknown key `fi` | did you mean `if`?",
+                "3:40 unknown key `when` | known here: `if` and `unless`",
+            ],
+        ),
+        (
+            &manifest("- note: [a: {control: 'true'}]"),
+            &["3:27 expected a map with `if` or `unless`, found the text `true`"],
+        ),
+        (
+            &manifest("- note: [a: {control: [if: 'true']}]"),
+            &["3:27 expected a map with `if` or `unless`, found a list"],
+        ),
+        // What else is wrong is told as well.
+        (
+            &manifest("- note: [a: {control: {if: x}, text: '{{ y }}'}]"),
+            &[
+                "3:32 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:46 there is no `y` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+            ],
+        ),
+        (
+            &manifest("- note: [defaults: {control: {if: x}}, a: , b: ]"),
+            &["3:39 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+        ),
+        // Not managed does not excuse what is wrong anywhere.
+        (
+            &manifest("- note: [a: {control: {if: 'false'}, txet: x, require: [note#gone]}]"),
+            &["3:42 unknown property `txet` | did you mean `text`?", "3:61 unknown resource `note#gone`"],
+        ),
+    ]);
+}

@@ -1,0 +1,170 @@
+//! The values of a manifest: its data, its hierarchy, what is laid over it, and what comments ask of it.
+
+use crate::machine::Machine;
+
+const FACTS: &str =
+    "{os: debian, role: web, empty: '', host: {info: {platformFamily: debian}}, site: {name: x}}";
+
+fn machine() -> Machine {
+    Machine::with_facts(FACTS).variable("STAGE", "prod")
+}
+
+/// A manifest with these values, of which only the values count.
+fn with(values: &str) -> String {
+    format!("{values}\nccm: {{resources: [note: [n: ]]}}\n")
+}
+
+#[test]
+fn layers_are_laid_over_each_other() {
+    const DATA: &str = "data: {a: 1, list: [1], map: {x: 1, y: 1}}\n";
+    const OVERRIDES: &str = "overrides: {'os:debian': {list: [2], map: {x: 2}, b: '{{ Facts.role }}'}, 'role:web': {a: 3, list: [3], map: {z: 3}}}\n";
+    for (hierarchy, expected) in [
+        ("", r#"{"a":1,"list":[1],"map":{"x":1,"y":1}}"#),
+        ("{order: []}", r#"{"a":1,"list":[1],"map":{"x":1,"y":1}}"#),
+        (
+            "{order: ['os:{{ Facts.os }}', 'role:{{ Facts.role }}']}",
+            r#"{"a":1,"list":[2],"map":{"x":2},"b":"web"}"#,
+        ),
+        ("{order: ['os:gone', 'role:{{ Facts.role }}', 'os:debian']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
+        (
+            "{order: ['os:{{ Facts.os }}', 'role:${ Facts.role }', 'os:debian'], merge: deep}",
+            r#"{"a":3,"list":[1,2,3],"map":{"x":2,"y":1,"z":3},"b":"web"}"#,
+        ),
+        // What came up empty is skipped.
+        (
+            "{order: ['{{ Facts.empty }}', '{{ Facts.gone }}', 'x{{ Facts.gone }}', 'role:web']}",
+            r#"{"a":3,"list":[3],"map":{"z":3}}"#,
+        ),
+        (
+            "{order: [\"{{ lookup('facts.gone') }}\", '{{ Facts.site.gone }}', \"{{ lookup('facts.site.gone') }}\", 'role:web']}",
+            r#"{"a":3,"list":[3],"map":{"z":3}}"#,
+        ),
+        ("{order: ['{{ Facts.gone ?? \"role\" }}:web']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
+        // One of two is not all.
+        ("{order: ['{{ Facts.gone }}role:{{ Facts.role }}']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
+    ] {
+        let text = with(&format!("{DATA}{OVERRIDES}hierarchy: {hierarchy}"));
+        machine().catalog(&text);
+        assert_eq!(machine().load(&text).data.value.to_json().to_string(), expected, "{hierarchy}");
+    }
+}
+
+#[test]
+fn what_comes_from_outside_is_laid_over_it() {
+    let machine = machine()
+        .hiera("one.yaml", "data: {list: [5], map: {y: 5}, role: '{{ Facts.role }}'}")
+        .hiera(
+            "two.yaml",
+            "data: {map: {y: 6}}\nhierarchy: {order: ['{{ Facts.role }}']}\noverrides: {web: {w: 1}}",
+        )
+        .assignment("map.z=7")
+        .assignment("text='5'");
+    let loaded = machine.load(&with("data: {list: [1], map: {x: 1, y: 1}}"));
+    assert_eq!(
+        loaded.data.value.to_json().to_string(),
+        r#"{"list":[1,5],"map":{"x":1,"y":6,"z":7},"role":"web","w":1,"text":"5"}"#
+    );
+    for (written, expected) in [("=5", "--data =5:"), ("x", "--data x:")] {
+        let told = Machine::default().assignment(written).reported(&with("data: {a: 1}"));
+        assert!(told.len() == 1 && told[0].contains(expected), "{told:?}");
+    }
+    let told = Machine::default().hiera("f.yaml", "dta: {a: 1}").reported(&with(""));
+    assert_eq!(told, ["f.yaml:1:1 unknown key `dta` | did you mean `data`?"]);
+}
+
+#[test]
+fn secrets_of_every_layer_are_known() {
+    let machine = machine()
+        .hiera("f.yaml", "data:\n  # @sensitive\n  key: over-there\n")
+        .file("c.yaml", "data:\n  # @sensitive\n  inner: within\nccm: {resources: [note: [m: ]]}");
+    let text = "data:\n  # @sensitive\n  own: here\nccm: {resources: [note: [n: ], apply: [c.yaml: ]]}\n";
+    let text = text
+        .replace("], apply", "]}, {apply")
+        .replace("[note: [n: ]}", "[{note: [n: ]}")
+        .replace("c.yaml: ]]", "c.yaml: ]}]");
+    assert_eq!(machine.load(&text).data.secrets, ["here", "over-there", "within"]);
+}
+
+#[test]
+fn mistakes_in_values() {
+    machine().check_all(&[
+        ("data: [a]\nccm: {resources: [note: [n: ]]}", &[
+    "1:7 expected a map of values, found a list",
+]),
+        ("data: {a: '{{ Data.b }}', b: '{{ Captures.x }}'}\nccm: {resources: [note: [n: ]]}", &[
+    "1:14 values in `data` may name `Facts` and `Environ` only",
+    "1:33 values in `data` may name `Facts` and `Environ` only",
+]),
+        ("data: {a: \"{{ lookup('data.b') }}\"}\nccm: {resources: [note: [n: ]]}", &[
+    "1:15 values in `data` may name facts and environment only",
+]),
+        ("data: {a: '{{ Facts.rloe }}', b: [x, {c: '{{ Environ.STAGE + }}'}]}\nccm: {resources: [note: [n: ]]}", &[
+    "1:21 there is no `Facts.rloe` | did you mean `role`?",
+    "1:62 expected a value, found the end of the expression",
+]),
+        ("hierarchy: {order: ['{{ Facts.host.info.platformfamily }}']}\nccm: {resources: [note: [n: ]]}", &[
+    "1:41 there is no `Facts.host.info.platformfamily` | did you mean `platformFamily`?",
+]),
+        ("hierarchy: {order: [\"{{ lookup('facts.host.inof') }}\"]}\nccm: {resources: [note: [n: ]]}", &[
+    "1:25 there is no `facts.host.inof` | did you mean `facts.host.info`? | give a default if it may be missing: `lookup('facts.host.inof', '')`",
+]),
+        // Where nothing is known of the machine, that is no mistake: the facts are those of a file of data.
+        ("hierarchy: {order: ['{{ Facts.memory.virtual }}']}\nccm: {resources: [note: [n: ]]}", &[]),
+        ("hierarchy: {order: ['{{ Facts.host.memory_gone }}', '{{ Environ.GONE }}', '{{ Fatcs.os }}', '{{ Facts.os']}\nccm: {resources: [note: [n: ]]}", &[
+    "1:36 there is no `Facts.host.memory_gone`",
+    "1:65 there is no `Environ.GONE`",
+    "1:79 there is no `Fatcs` | did you mean `Facts`?",
+    "1:94 `{{` is not closed | an expression ends with `}}`",
+]),
+        ("hierarchy: [a]\noverrides: {a: 1, b: [x]}\nccm: {resources: [note: [n: ]]}", &[
+    "1:12 expected a map, found a list | write the list below `order:`",
+    "2:16 expected a map of values, found the number `1` (2:13 the override of this name)",
+    "2:22 expected a map of values, found a list (2:19 the override of this name)",
+]),
+        ("hierarchy: {order: [a], merge: deap, mrege: x}\noverrides: {a: {x: '{{ Facts.gone }}'}, b: {x: '{{ Facts.gone }}'}}\nccm: {resources: [note: [n: ]]}", &[
+    "1:32 expected `first` or `deep`, found the text `deap` | did you mean `deep`?",
+    "1:38 unknown key `mrege` | did you mean `merge`?",
+    "2:30 there is no `Facts.gone`",
+]),
+    ]);
+}
+
+#[test]
+fn every_annotation_that_is_not_met_is_told_at_once() {
+    let text = "\
+data:
+  # @require
+  name:
+  # @validate isIP(value)
+  address: 10.0.0.300
+  # @validate isDuration(value) && isShellSafe(value)
+  pause: 5 bananas
+  inner:
+    # @validate value > 10
+    count: 5
+    # @validate value >
+    broken: 5
+    # @validate isIPP(value)
+    unknown: 5
+    # @validate value + 1
+    odd: 5
+    # @validat isIP(value)
+    misspelt: 5
+ccm: {resources: [note: [n: ]]}
+";
+    let expected = [
+        "3:3 `name` is required and has no value (2:5 required here) | set it in `data`, in an override, or with `--data`",
+        "5:3 `address` is not valid: `isIP(value)` is false (5:3 its value is `10.0.0.300`) (4:15 asked for here)",
+        "7:3 `pause` is not valid: `isDuration(value) && isShellSafe(value)` is false (7:3 its value is `5 bananas`) (6:15 asked for here)",
+        "10:5 `inner.count` is not valid: `value > 10` is false (10:5 its value is `5`) (9:17 asked for here)",
+        "12:5 `inner.broken` can't be validated: expected a value, found the end of the expression (11:24 asked for here)",
+        "14:5 `inner.unknown` can't be validated: there is no function `isIPP` (13:17 asked for here) | did you mean `isIP`?",
+        "16:5 `inner.odd` can't be validated: a validation is true or false, found an integer (15:17 asked for here) | compare the value, or call a validator such as `isIP(value)`",
+        "17:7 warning: this is no annotation, and has no effect | did you mean `@validate`?",
+    ];
+    machine().check_all(&[(text, &expected)]);
+    let met = text.replace("name:\n", "name: x\n");
+    assert_eq!(machine().assignment("name=x").reported(&met).len(), machine().reported(text).len() - 1);
+    let from_outside = machine().assignment("name=x").reported(text);
+    assert_eq!(from_outside.len(), machine().reported(text).len() - 1);
+}

@@ -1,0 +1,78 @@
+//! What is asked of the machine, and when.
+
+use crate::fake::manifest;
+use crate::machine::Machine;
+
+const FACTS: &str = "{host: {info: {os: linux, hostname: h}}, cpu: {info: []}, role: web}";
+
+fn asked(machine: &Machine) -> Vec<String> {
+    machine.asked.borrow().iter().map(|path| path.join(".")).collect()
+}
+
+#[test]
+fn facts_are_asked_for_when_something_names_them() {
+    let none: &[&str] = &[];
+    for (items, expected) in [
+        ("- note: [a: {text: x}]", none),
+        ("- note: [a: {text: '{{ 1 + 1 }}'}]", none),
+        ("- note: [a: {text: '{{ Environ.A ?? 1 }}'}]", none),
+        ("- note: [a: {text: '{{ Facts.role }}'}]", &["role"]),
+        (
+            "- note: [a: {text: '{{ Facts.host.info.os }}', alias: '{{ Facts.host.info.os }}-x'}]",
+            &["host.info.os"],
+        ),
+        (
+            "- note: [a: {text: '<{{ Facts.host.info }}>'}, b: {text: '{{ Facts.host.info.os }}'}]",
+            &["host.info"],
+        ),
+        (
+            "- note: [a: {text: '{{ Facts.role }}'}, b: {text: '{{ Facts.host.info.os }}'}]",
+            &["role", "host.info.os"],
+        ),
+        ("- note: [a: {text: \"{{ lookup('facts.host.info.os') }}\"}]", &["host.info.os"]),
+        ("- note: [a: {text: \"{{ lookup('facts.' + 'role') }}\"}]", &["role"]),
+        ("- note: [a: {text: \"{{ lookup('facts.cpu.info.#') }}\"}]", &["cpu.info"]),
+        ("- note: [a: {text: \"{{ Facts['host'].info['os'] }}\"}]", &["host.info.os"]),
+        ("- note: [a: {text: \"{{ Facts['ro' + 'le'] }}\"}]", &[""]),
+        ("- note: [a: {text: '{{ Facts | keys() | len() }}'}]", &[""]),
+        ("- note: [a: {text: '{{ $env[\"Facts\"].role }}'}]", &["role"]),
+        ("- note: [a: {control: {if: Facts.role == 'web'}}]", &["role"]),
+        // Nobody asks for a resource that is not managed.
+        ("- note: [a: {control: {if: 'false'}, text: '{{ Facts.role }}'}]", none),
+        ("- copy: [/a: {source: facts.j2}]", &["host.info.os"]),
+        ("- copy: [/a: {source: includes.j2}]", &["role", "host.info.os"]),
+    ] {
+        let machine = Machine::with_facts(FACTS)
+            .file("facts.j2", "{{ Facts.host.info.os }}")
+            .file("includes.j2", "{{ Facts.role }}{% include 'facts.j2' %}");
+        machine.catalog(&manifest(items));
+        assert_eq!(asked(&machine), expected, "{items}");
+    }
+}
+
+#[test]
+fn overrides_for_others_ask_for_nothing() {
+    let machine = Machine::with_facts(FACTS);
+    machine.catalog(&format!(
+        "data: {{a: 1}}\nhierarchy: {{order: ['role:{{{{ Facts.role }}}}', other]}}\n\
+         overrides: {{'role:web': {{a: 2}}, other: {{a: '{{{{ Facts.host }}}}'}}}}\n{}",
+        manifest("- note: [a: {text: '{{ Data.a }}'}]")
+    ));
+    assert_eq!(asked(&machine), ["role"]);
+}
+
+#[test]
+fn the_environment_is_asked_for_once_and_only_if_named() {
+    let machine = Machine::default().variable("A", "x");
+    machine.catalog(&manifest("- note: [a: {text: '{{ 1 }}'}]"));
+    assert_eq!(machine.asked_environment.get(), 0);
+    machine.catalog(&manifest("- note: [a: {text: '{{ Environ.A }}'}, b: {text: '{{ Environ.A }}'}]"));
+    assert_eq!(machine.asked_environment.get(), 1);
+}
+
+#[test]
+fn a_file_is_read_once() {
+    let machine = Machine::default().file("f", "x");
+    machine.catalog(&manifest("- note: [a: {text: \"{{ file('f') }}\"}, b: {text: \"{{ file('./f') }}\"}]"));
+    assert_eq!(machine.read.borrow().len(), 1);
+}

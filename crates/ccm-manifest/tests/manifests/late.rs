@@ -1,0 +1,185 @@
+//! Values that are known only when their resource is reached.
+
+use ccm_manifest::Completed;
+use ccm_model::{Control, ResourceIndex};
+
+use crate::fake::{line, manifest};
+use crate::machine::{Machine, completed, completed_after, late_property, shown};
+
+fn on(loaded: &ccm_manifest::Loaded<'_>, index: usize) -> Vec<u32> {
+    let catalog = loaded.catalog.as_ref().expect("no mistake");
+    catalog.resources[index].require.iter().map(|edge| edge.on.0).collect()
+}
+
+#[test]
+fn the_content_of_a_managed_file_is_known_after_it() {
+    let machine = Machine::with_facts("{a: one}").file("/x", "before");
+    let loaded = machine.load(&manifest(
+        "- note: [n: {text: \"{{ Facts.a }} {{ file('/x') }}\"}]\n- copy: [/x: {content: after}]\n- note: [m: {text: y}]",
+    ));
+    assert_eq!(on(&loaded, 0), [1]);
+    assert!(machine.read.borrow().is_empty());
+    machine.write("/x", "{{ Facts.a }}");
+    assert_eq!(late_property(&loaded, 0, "text"), r#""one {{ Facts.a }}""#);
+    machine.write("/x", "later");
+    assert_eq!(late_property(&loaded, 0, "text"), r#""one later""#);
+    assert!(matches!(completed(&loaded, 1), Completed::AsWritten));
+    assert!(matches!(completed(&loaded, 2), Completed::AsWritten));
+    let unchanged = completed_after(&loaded, 0, &|index| index == ResourceIndex(1));
+    assert!(matches!(unchanged, Completed::NotBefore(ResourceIndex(1))), "{unchanged:?}");
+}
+
+#[test]
+fn a_file_that_nobody_manages_is_read_before() {
+    let machine = Machine::default().file("x", "now");
+    let text = manifest("- note: [n: {text: \"{{ file('x') }}\"}]\n- copy: [/m/x: {control: {if: 'false'}}]");
+    let loaded = machine.load(&text);
+    let catalog = loaded.catalog.as_ref().expect("no mistake");
+    assert_eq!(shown(&catalog.resources[0], "text"), r#""now""#);
+    assert!(on(&loaded, 0).is_empty());
+}
+
+#[test]
+fn however_it_is_written_the_file_is_the_same() {
+    let machine = Machine::default().file("x", "before").file("t.j2", "<{{ file('x') }}>");
+    for text in [
+        "- note: [n: {text: \"{{ file('x') }}\"}]",
+        "- note: [n: {text: \"{{ file('./sub/../x') }}\"}]",
+        "- note: [n: {text: \"{{ file('/m/' + 'x') }}\"}]",
+        "- note: [n: {text: \"{{ template('t.j2') }}\"}]",
+        "- note: [n: {text: \"{{ template('x') }}\"}]",
+        "- copy: [/n: {source: t.j2}]",
+        "- task: [n: {command: \"run {{ file('x') }}\"}]",
+        "- task: [n: {command: x, args: [\"{{ file('x') }}\"]}]",
+        "- task: [n: {environment: {\"{{ file('x') }}\": y}}]",
+        "- note: [defaults: {text: \"{{ file('x') }}\"}, n: ]",
+    ] {
+        let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/m/x: ]")));
+        assert_eq!(on(&loaded, 0), [1], "{text}");
+        assert!(matches!(completed(&loaded, 0), Completed::Resource(_)), "{text}");
+    }
+}
+
+#[test]
+fn what_is_expanded_early_is_not_expanded_again() {
+    let machine = Machine::with_facts("{evil: '{{ Facts.gone }}'}").file("/x", "late");
+    let loaded = machine.load(&manifest(
+        "- task: [n: {command: x, args: ['{{ Facts.evil }}', \"{{ file('/x') }}\", '\\${x}'], environment: {a: '{{ Facts.evil }}'}}]\n- copy: [/x: ]",
+    ));
+    assert_eq!(late_property(&loaded, 0, "args"), r#"["{{ Facts.gone }}","late","${x}"]"#);
+    assert_eq!(late_property(&loaded, 0, "environment"), r#"{"a":"{{ Facts.gone }}"}"#);
+}
+
+#[test]
+fn an_edge_is_there_once() {
+    let machine = Machine::default();
+    let loaded = machine.load(&manifest(
+        "- note: [n: {text: \"{{ file('/x') }}{{ file('/x') }}\", require: [copy#/x]}]\n- copy: [/x: ]",
+    ));
+    assert_eq!(on(&loaded, 0), [1]);
+}
+
+#[test]
+fn what_only_the_run_can_tell_is_refused_where_it_is_needed_before() {
+    Machine::default().file("/x", "x").file("t.j2", "{{ file('/x') }}").check_all(&[
+        (&manifest("- note: [n: {ensure: \"{{ file('/x') }}\", require: [\"{{ file('/x') }}\"]}]\n- copy: [/x: ]"), &[
+    "3:26 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "3:56 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+]),
+        (&manifest("- note: [\"{{ file('/x') }}\": {alias: \"{{ file('/x') }}\", provider: \"{{ file('/x') }}\"}]\n- copy: [/x: ]"), &[
+    "3:14 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "3:42 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "3:72 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+]),
+        (&manifest("- apply: [\"{{ file('/x') }}\": ]\n- copy: [/x: ]"), &[
+    "3:15 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+]),
+        (&manifest("- apply: [c.yaml: {data: {a: \"{{ file('/x') }}\"}}]\n- copy: [/x: ]"), &[
+    "3:15 the manifest `/m/c.yaml` can't be read: entity not found | a relative path starts from /m",
+    "3:34 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+]),
+        ("data: {a: \"{{ file('/x') }}\"}\nccm: {name: \"{{ file('/x') }}\", resources: [copy: [/x: ]]}", &[
+    "1:11 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "2:13 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+]),
+        ("ccm: {resources_template: t.j2}", &[
+    "t.j2 (rendered):1:1 expected a list of resources, found the text `x` (/m/t.j2:1:1 this line wrote it)",
+]),
+        (&manifest("- copy: [/x: {content: \"{{ file('/x') }}\"}]"), &[
+    "3:28 this names the file that it is to make",
+]),
+        (&manifest("- copy: [/x: {content: \"{{ file('/y') }}\"}, /y: {content: \"{{ file('/x') }}\"}]"), &[
+    "3:28 dependency cycle: copy#/x → copy#/y → copy#/x (3:28 `copy#/x` requires `copy#/y`) (3:63 `copy#/y` requires `copy#/x`)",
+]),
+        (&manifest("- copy: [/x: {content: \"{{ file('/y') }}\"}, /y: {require: [copy#/x]}]"), &[
+    "3:28 dependency cycle: copy#/x → copy#/y → copy#/x (3:28 `copy#/x` requires `copy#/y`) (3:64 `copy#/y` requires `copy#/x`)",
+]),
+    ]);
+}
+
+#[test]
+fn mistakes_that_show_late_have_their_place() {
+    let machine = Machine::default().file("/x", "1").file("t.j2", "a\n{{ file('/x').b.c }}\n");
+    for (text, expected) in [
+        ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 "),
+        ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 "),
+        ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 "),
+        ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 "),
+        ("- copy: [/n: {source: t.j2}]", "3:27 "),
+    ] {
+        let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/x: ]")));
+        match completed(&loaded, 0) {
+            Completed::Mistaken(mistakes) => {
+                let told = line(&mistakes[0], &loaded.texts());
+                assert!(told.starts_with(expected), "{text}\n{told}");
+            }
+            other => panic!("{text} {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn facts_that_break_late_are_a_mistake() {
+    let machine = Machine::default().file("/x", "facts.a").without_facts();
+    let loaded = machine.load(&manifest(
+        "- note: [n: {text: \"{{ lookup(file('/x')) }}\"}, m: {text: \"{{ lookup(file('/x')) }}\"}]\n- copy: [/x: ]",
+    ));
+    for index in [0, 1] {
+        let completed = completed(&loaded, index);
+        assert!(matches!(completed, Completed::Mistaken(_)), "{completed:?}");
+    }
+}
+
+#[test]
+fn control_can_be_late() {
+    let machine = Machine::default().file("/x", "yes");
+    let text = manifest(
+        "- note: [n: {control: {if: \"file('/x') == 'yes'\"}, text: \"{{ file('/x') }}\"}]\n- copy: [/x: ]",
+    );
+    let loaded = machine.load(&text);
+    let control = &loaded.catalog.as_ref().expect("no mistake").resources[0].control;
+    assert_eq!(*control, Control::Late);
+    assert_eq!(on(&loaded, 0), [1]);
+    assert_eq!(late_property(&loaded, 0, "text"), r#""yes""#);
+    machine.write("/x", "no");
+    assert!(matches!(completed(&loaded, 0), Completed::NotManaged(reason) if reason == "`if` is false"));
+    let unchanged = completed_after(&loaded, 0, &|_| true);
+    assert!(matches!(unchanged, Completed::NotBefore(ResourceIndex(1))), "{unchanged:?}");
+    // The file need not be there before, and one that nobody manages decides at once.
+    let none = Machine::default();
+    assert_eq!(none.catalog(&text).resources[0].control, Control::Late);
+    let text = manifest("- note: [n: {control: {if: \"file('/x') == 'yes'\"}, text: '{{ broken }}'}]");
+    let control = machine.catalog(&text).resources[0].control.clone();
+    assert_eq!(control, Control::NotManaged { reason: "`if` is false".to_owned() });
+}
+
+#[test]
+fn what_a_file_holds_may_decide_whether_it_is_managed() {
+    let machine = Machine::default().file("/x", "old");
+    let loaded =
+        machine.load(&manifest("- copy: [/x: {content: new, control: {unless: \"file('/x') == 'own'\"}}]"));
+    assert!(on(&loaded, 0).is_empty());
+    assert!(matches!(completed(&loaded, 0), Completed::Resource(_)));
+    machine.write("/x", "own");
+    assert!(matches!(completed(&loaded, 0), Completed::NotManaged(_)));
+}

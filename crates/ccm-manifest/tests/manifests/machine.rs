@@ -1,0 +1,182 @@
+//! A machine in memory: files, facts and variables, and what was asked of it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ccm_expr::{Timestamp, Value};
+use ccm_manifest::{Completed, DataFile, FactPath, Loaded, Request, Sources, load};
+use ccm_model::{
+    Catalog, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceId, SourceMap, TypeSpec,
+};
+
+use crate::fake::{Apply, Copy, Note, Task, line};
+
+pub(crate) const TYPES: [&dyn TypeSpec; 4] = [&Task, &Note, &Copy, &Apply];
+
+/// What there is beside the manifest, which is in `/m`.
+#[derive(Default)]
+pub(crate) struct Machine {
+    files: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
+    facts: Value,
+    variables: Vec<(String, String)>,
+    hiera: Vec<DataFile>,
+    assignments: Vec<String>,
+    facts_are_broken: bool,
+    pub(crate) asked: RefCell<Vec<FactPath>>,
+    pub(crate) read: RefCell<Vec<PathBuf>>,
+    pub(crate) asked_environment: Cell<usize>,
+}
+
+impl Machine {
+    /// Nothing but facts, written as YAML.
+    pub(crate) fn with_facts(yaml: &str) -> Self {
+        Self { facts: value(yaml), ..Self::default() }
+    }
+
+    pub(crate) fn file(self, path: &str, text: &str) -> Self {
+        self.write(path, text);
+        self
+    }
+
+    pub(crate) fn binary(self, path: &str, bytes: &[u8]) -> Self {
+        self.files.borrow_mut().insert(Path::new("/m").join(path), bytes.to_vec());
+        self
+    }
+
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn hiera(mut self, name: &str, text: &str) -> Self {
+        self.hiera.push(DataFile { name: name.to_owned(), text: text.into() });
+        self
+    }
+
+    pub(crate) fn assignment(mut self, written: &str) -> Self {
+        self.assignments.push(written.to_owned());
+        self
+    }
+
+    pub(crate) fn without_facts(mut self) -> Self {
+        self.facts_are_broken = true;
+        self
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        self.files.borrow_mut().insert(Path::new("/m").join(path), text.as_bytes().to_vec());
+    }
+
+    pub(crate) fn load(&self, text: &str) -> Loaded<'_> {
+        let request = Request {
+            name: "m.yaml".to_owned(),
+            text: text.into(),
+            directory: "/m".into(),
+            hiera: self.hiera.clone(),
+            assignments: self.assignments.clone(),
+        };
+        let loaded = load(request, &TYPES, self);
+        let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        assert_eq!(loaded.catalog.is_none(), has_error, "{text}");
+        loaded
+    }
+
+    pub(crate) fn catalog(&self, text: &str) -> Catalog {
+        self.load(text).catalog.unwrap_or_else(|| panic!("{text}\n{:#?}", self.reported(text)))
+    }
+
+    /// What is reported, each as `line:column message (line:column label) | hint`; a place in another text
+    /// than the manifest begins with its name.
+    pub(crate) fn reported(&self, text: &str) -> Vec<String> {
+        let loaded = self.load(text);
+        let sources = loaded.texts();
+        loaded.diagnostics.iter().map(|diagnostic| line(diagnostic, &sources)).collect()
+    }
+
+    /// Compares what is reported for each text of a table.
+    pub(crate) fn check_all(&self, cases: &[(&str, &[&str])]) {
+        let mut differences = String::new();
+        for (text, expected) in cases {
+            let found = self.reported(text);
+            if found != *expected {
+                differences += &format!("--- {text}\n{found:#?}\n");
+            }
+        }
+        assert!(differences.is_empty(), "{differences}");
+    }
+
+    /// A property of the only resource, as JSON.
+    pub(crate) fn property(&self, text: &str, property: &str) -> String {
+        let catalog = self.catalog(text);
+        let resource = catalog.resources.last().expect("a resource");
+        shown(resource, property)
+    }
+}
+
+/// A property, as JSON; what is not given is nothing.
+pub(crate) fn shown(resource: &Resource, property: &str) -> String {
+    resource.properties.get(property).map(json).unwrap_or_default()
+}
+
+fn json(node: &Node) -> String {
+    ccm_data::nodes::to_value(node).to_json().to_string()
+}
+
+/// The value of a text of YAML.
+pub(crate) fn value(yaml: &str) -> Value {
+    let node = ccm_yaml::parse(SourceId(0), yaml, &ccm_yaml::Limits::default()).expect("YAML");
+    ccm_data::nodes::to_value(&node.expect("a value"))
+}
+
+/// What a resource comes to when it is reached, and nothing is in noop.
+pub(crate) fn completed(loaded: &Loaded<'_>, index: u32) -> Completed {
+    completed_after(loaded, index, &|_| false)
+}
+
+pub(crate) fn completed_after(
+    loaded: &Loaded<'_>,
+    index: u32,
+    would_change: &dyn Fn(ResourceIndex) -> bool,
+) -> Completed {
+    let catalog = loaded.catalog.as_ref().expect("no mistake");
+    let index = ResourceIndex(index);
+    loaded.late.complete(index, catalog.resource(index), would_change)
+}
+
+/// The property of a resource that was completed when it was reached.
+pub(crate) fn late_property(loaded: &Loaded<'_>, index: u32, property: &str) -> String {
+    match completed(loaded, index) {
+        Completed::Resource(resource) => shown(&resource, property),
+        other => panic!("{other:?}"),
+    }
+}
+
+impl Sources for Machine {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        self.read.borrow_mut().push(path.to_owned());
+        let files = self.files.borrow();
+        let bytes = files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        String::from_utf8(bytes.clone())
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    }
+
+    fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        *self.asked.borrow_mut() = needed.to_vec();
+        if self.facts_are_broken {
+            let source = texts.add("facts.yaml", "a: [");
+            return Err(vec![Diagnostic::error(ccm_model::Span::new(source, 3, 4), "unclosed bracket")]);
+        }
+        Ok(self.facts.clone())
+    }
+
+    fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
+        self.asked_environment.set(self.asked_environment.get() + 1);
+        Ok(self.variables.clone())
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+}

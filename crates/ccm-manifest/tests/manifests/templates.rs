@@ -1,0 +1,153 @@
+//! Templates: as a function, as the source of a file, and as what writes the list of resources.
+
+use crate::fake::manifest;
+use crate::machine::{Machine, shown};
+
+fn machine() -> Machine {
+    Machine::with_facts(
+        "{role: web, evil: '{{ Facts.secret }}', yaml: \"x'}]\\n- task: [evil: ]\", list: [a, b]}",
+    )
+    .file("hello.j2", "hello {{ Facts.role }} {{ Data.who | default('nobody') }}\n")
+    .file("sub/inner.j2", "<{{ Facts.role }}>")
+    .file("outer.j2", "{% include 'sub/inner.j2' %}")
+    .file("undefined.j2", "one\n{{ Facts.gone }}\n")
+    .file("syntax.j2", "one\n{% if %}\n")
+    .file("escaping.j2", "{% include '../../etc/passwd' %}")
+    .file("absent.j2", "one\n{% include 'gone.j2' %}")
+    .file("again.j2", "{% include 'again.j2' %}")
+    .file("outer_broken.j2", "one\n\n{% include 'undefined.j2' %}")
+    .binary("binary.j2", &[0xff, 0xfe, 0])
+}
+
+#[test]
+fn templates_are_rendered() {
+    for (items, property, expected) in [
+        ("- copy: [/a: {source: hello.j2}]", "content", r#""hello web nobody\n""#),
+        ("- copy: [/a: {source: ./hello.j2}]", "content", r#""hello web nobody\n""#),
+        ("- copy: [/a: {source: outer.j2}]", "content", r#""<web>""#),
+        ("- copy: [/a: {source: outer.j2}]", "source", ""),
+        ("- copy: [/a: {source: '{{ \"hello\" }}.j2'}]", "content", r#""hello web nobody\n""#),
+        ("- copy: [defaults: {source: outer.j2}, /a: ]", "content", r#""<web>""#),
+        ("- copy: [/a: {source: hello.txt}]", "source", r#""hello.txt""#),
+        ("- note: [a: {text: \"{{ template('outer.j2') }}\"}]", "text", r#""<web>""#),
+        ("- note: [a: {text: 'hello.j2'}]", "text", r#""hello.j2""#),
+    ] {
+        assert_eq!(machine().property(&manifest(items), property), expected, "{items}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_template_is_shown_in_it() {
+    machine().check_all(&[
+        (&manifest("- copy: [/a: {source: gone.j2}]"), &[
+    "3:27 `/m/gone.j2` can't be read: entity not found",
+]),
+        (&manifest("- copy: [/a: {source: binary.j2}]"), &[
+    "3:27 `/m/binary.j2` can't be read: it is not UTF-8 text",
+]),
+        (&manifest("- copy: [/a: {source: undefined.j2}]"), &[
+    "3:27 the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4)",
+]),
+        (&manifest("- copy: [/a: {source: syntax.j2}]"), &[
+    "3:27 the template `syntax.j2` can't be rendered: unexpected end of block (/m/syntax.j2:2:7)",
+]),
+        (&manifest("- copy: [/a: {source: escaping.j2}]"), &[
+    "3:27 the template `escaping.j2` can't be rendered: a template includes only what lies in the directory of the manifest (/m/escaping.j2:1:4)",
+]),
+        (&manifest("- copy: [/a: {source: absent.j2}]"), &[
+    "3:27 the template `absent.j2` can't be rendered: there is no template `gone.j2` (/m/absent.j2:2:4)",
+]),
+        (&manifest("- copy: [/a: {source: again.j2}]"), &[
+    "3:27 the template `again.j2` can't be rendered: the template is nested too deep (/m/again.j2:1:4)",
+]),
+        (&manifest("- copy: [/a: {source: outer_broken.j2}]"), &[
+    "3:27 the template `outer_broken.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4) (/m/outer_broken.j2:3:4)",
+]),
+        (&manifest("- note: [a: {text: \"{{ template('undefined.j2') }}\"}]"), &[
+    "3:28 the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4)",
+]),
+        (&manifest("- copy: [/a: {source: hello.j2, content: x}]"), &[
+    "3:19 `source` and `content` are both given",
+]),
+    ]);
+}
+
+#[test]
+fn a_template_writes_the_resources() {
+    let machine = machine().file(
+        "list.j2",
+        "{% for name in Facts.list %}- note: [{{ name }}: {text: '{{ Facts.evil }}'}]\n{% endfor %}\
+         - note: ['{{ Facts.evil }}': {require: [note#a], text: \"\\\\${x}\", alias: '{{ Data.who }}'}]\n\
+         - copy: [/f: {source: hello.j2, control: {if: \"Facts.role == 'web'\"}}]\n",
+    );
+    let catalog = machine.catalog("data: {who: me}\nccm: {resources_template: list.j2}");
+    let names: Vec<String> = catalog.resources.iter().map(|resource| resource.id.to_string()).collect();
+    assert_eq!(names, ["note#a", "note#b", "note#{{ Facts.secret }}", "copy#/f"]);
+    assert_eq!(shown(&catalog.resources[0], "text"), r#""{{ Facts.secret }}""#);
+    assert_eq!(shown(&catalog.resources[2], "text"), r#""\\${x}""#);
+    assert_eq!(catalog.resources[2].alias.as_deref(), Some("me"));
+    assert_eq!(shown(&catalog.resources[3], "content"), r#""hello web me\n""#);
+}
+
+#[test]
+fn mistakes_in_what_a_template_wrote_show_the_line_that_did() {
+    let machine = machine()
+        .file(
+            "unknown.j2",
+            "{% for name in Facts.list %}\n- note:\n    - {{ name }}: {txet: x}\n{% endfor %}\n",
+        )
+        .file("yaml.j2", "- note: [a: ]\n- note: [{{ Facts.role }}: {text: [}]\n")
+        .file("map.j2", "note: [a: ]\n")
+        .file("nothing.j2", "\n")
+        .file("cycle.j2", "- note: [a: {require: [note#b]}]\n- note: [b: {require: [note#a]}]\n")
+        .file("nameless.j2", "- note: {text: '{{ Facts.evil }}', txet: x}\n")
+        .file("escape.j2", "- note: [x: {text: '{{ Facts.yaml }}'}]\n");
+    machine.check_all(&[
+        ("ccm: {resources_template: unknown.j2}", &[
+    "unknown.j2 (rendered):3:11 unknown property `txet` (/m/unknown.j2:3:1 this line wrote it) | did you mean `text`?",
+    "unknown.j2 (rendered):6:11 unknown property `txet` (/m/unknown.j2:3:1 this line wrote it) | did you mean `text`?",
+]),
+        ("ccm: {resources_template: yaml.j2}", &[
+    "yaml.j2 (rendered):2:22 `[` is closed by `}` (yaml.j2 (rendered):2:22 opened here) (/m/yaml.j2:2:1 this line wrote it)",
+]),
+        ("ccm: {resources_template: map.j2}", &[
+    "map.j2 (rendered):1:1 expected a list of resources, found a map (/m/map.j2:1:1 this line wrote it)",
+]),
+        ("ccm: {resources_template: nothing.j2}", &[
+    "1:27 the manifest has no resource | the smallest manifest",
+]),
+        ("ccm: {resources_template: cycle.j2}", &[
+    "cycle.j2 (rendered):1:24 dependency cycle: note#a → note#b → note#a (cycle.j2 (rendered):1:24 `note#a` requires `note#b`) (cycle.j2 (rendered):2:24 `note#b` requires `note#a`) (/m/cycle.j2:1:1 this line wrote it)",
+]),
+        ("ccm: {resources_template: nameless.j2}", &[
+    "nameless.j2 (rendered):1:3 this `note` has no `name` (/m/nameless.j2:1:1 this line wrote it) | add `name:`, or write a list of `- NAME:`",
+    "nameless.j2 (rendered):1:38 unknown property `txet` (/m/nameless.j2:1:1 this line wrote it) | did you mean `text`?",
+]),
+        ("ccm: {resources_template: gone.j2}", &[
+    "1:27 `/m/gone.j2` can't be read: entity not found",
+]),
+        ("ccm: {resources_template: undefined.j2}", &[
+    "1:27 the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4)",
+]),
+        ("ccm: {resources_template: sub/inner.j2}", &[
+    "1:27 the template has to be in the directory of the manifest | give its name without a directory",
+]),
+        ("ccm: {resources_template: ../x.j2}", &[
+    "1:27 the template has to be in the directory of the manifest | give its name without a directory",
+]),
+        ("ccm: {resources_template: [a]}", &[
+    "1:27 expected the name of a template, found a list",
+]),
+        ("ccm: {resources_template: }", &[
+    "1:1 `ccm` has no `resources` | the smallest manifest",
+]),
+        // A value with quotes gets out of its quotes: it is for the template to write YAML, as with `tojson`.
+        ("ccm: {resources_template: escape.j2}", &[
+    "escape.j2 (rendered):2:17 unclosed quote (escape.j2 (rendered):2:17 this `'` is never closed) (/m/escape.j2:1:1 this line wrote it)",
+]),
+    ]);
+    let safe = Machine::with_facts("{yaml: \"x'}]\\n- task: [evil: ]\"}")
+        .file("safe.j2", "- note: [x: {text: {{ Facts.yaml | tojson }}}]\n");
+    let catalog = safe.catalog("ccm: {resources_template: safe.j2}");
+    assert_eq!(catalog.resources.len(), 1);
+}

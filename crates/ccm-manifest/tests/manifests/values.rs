@@ -1,0 +1,316 @@
+//! What expressions yield, in every place where a value can stand.
+
+use proptest::prelude::*;
+
+use crate::fake::manifest;
+use crate::machine::{Machine, shown};
+
+const FACTS: &str = "{a: one, n: 5, f: 1.5, yes: true, list: [x, 5], map: {k: v}, none: , role: web, \
+                     words: 'a b', nasty: \"it's \\\"x\\\"; rm -rf / $HOME `id`\\n#\", evil: '{{ Facts.secret }}', \
+                     dollar: '${ Facts.secret }', secret: hidden, quoted: '5', mode: 644}";
+
+fn machine() -> Machine {
+    Machine::with_facts(FACTS).variable("HOME", "/root").file("five", "5")
+}
+
+#[test]
+fn a_lone_expression_keeps_its_kind() {
+    for (items, property, expected) in [
+        ("- task: [a: {timeout: '{{ Facts.n }}'}]", "timeout", "5"),
+        ("- task: [a: {timeout: '${ Facts.n * 2 }'}]", "timeout", "10"),
+        ("- task: [a: {refresh_only: '{{ Facts.yes }}', subscribe: [task#b]}]\n- task: [b: ]", "", ""),
+        ("- task: [a: {command: x, args: '{{ Facts.list }}'}]", "args", r#"["x",5]"#),
+        ("- task: [a: {command: x, args: ['{{ Facts.a }}', b]}]", "args", r#"["one","b"]"#),
+        ("- task: [a: {guard: '{{ [Facts.a] }}'}]", "guard", r#"["one"]"#),
+        ("- task: [a: {environment: '{{ Facts.map }}'}]", "environment", r#"{"k":"v"}"#),
+        ("- task: [a: {environment: {'{{ Facts.a }}': '{{ Facts.n }}'}}]", "environment", r#"{"one":5}"#),
+        ("- task: [a: {environment: {'x{{ Facts.a }}': y}}]", "environment", r#"{"xone":"y"}"#),
+        ("- task: [a: {level: '{{ \"loud\" }}'}]", "level", r#""loud""#),
+        ("- note: [a: {text: '{{ Facts.n }}'}]", "text", "5"),
+        ("- note: [a: {text: '{{ Facts.quoted }}'}]", "text", r#""5""#),
+        ("- note: [a: {text: '{{ Facts.f }}'}]", "text", "1.5"),
+        ("- note: [a: {text: '{{ Facts.none }}'}]", "text", ""),
+        ("- note: [defaults: {text: '{{ Facts.none }}'}, a: ]", "text", ""),
+        ("- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.none }}'}]", "text", r#""one""#),
+        ("- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.n }}'}]", "text", "5"),
+        ("- note: [defaults: {text: '{{ Facts.a }}'}, a: ]", "text", r#""one""#),
+        ("- note: {name: a, text: '{{ Facts.a }}'}", "text", r#""one""#),
+        ("- note: [a: {text: '{{ Environ.HOME }}'}]", "text", r#""/root""#),
+        ("- note: [a: {text: \"{{ lookup('facts.list.1') }}\"}]", "text", "5"),
+        ("- note: [a: {text: \"{{ lookup('facts.gone', 'x') }}\"}]", "text", r#""x""#),
+        ("- note: [a: {text: \"{{ file('five') }}\"}]", "text", r#""5""#),
+    ] {
+        assert_eq!(machine().property(&manifest(items), property), expected, "{items}");
+    }
+}
+
+#[test]
+fn text_around_makes_text() {
+    for (text, expected) in [
+        ("x{{ Facts.n }}", r#""x5""#),
+        ("{{ Facts.n }}{{ Facts.n }}", r#""55""#),
+        (" {{ Facts.n }}", r#"" 5""#),
+        ("{{ Facts.yes }}!", r#""true!""#),
+        ("<{{ Facts.none }}>", r#""<>""#),
+        ("<{{ Facts.list }}>", r#""<[\"x\",5]>""#),
+        ("<${ Facts.map }>", r#""<{\"k\":\"v\"}>""#),
+        ("\\${ Facts.n }", r#""${ Facts.n }""#),
+        ("\\${x} {{ Facts.n }}", r#""${x} 5""#),
+        ("$HOME $(date) $$", r#""$HOME $(date) $$""#),
+        ("<{{ Facts.evil }}{{ Facts.dollar }}>", r#""<{{ Facts.secret }}${ Facts.secret }>""#),
+    ] {
+        let yaml = manifest(&format!("- note: [a: {{text: '{text}'}}]"));
+        assert_eq!(machine().property(&yaml, "text"), expected, "{text}");
+    }
+}
+
+#[test]
+fn names_aliases_references_and_settings_are_expanded() {
+    let text = "\
+ccm:
+  name: 'at {{ Facts.role }}'
+  pre_message: '{{ Facts.n }}'
+  post_message: '{{ Facts.evil }}'
+  fail_on_error: '{{ Facts.yes }}'
+  resources:
+    - note:
+        - '{{ Facts.role }}': {alias: 'the-{{ Facts.role }}', ensure: '{{ \"present\" }}', provider: '{{ \"plain\" }}'}
+        - {'n-{{ Facts.n }}': {require: ['note#{{ Facts.role }}']}}
+        - c: {require: '{{ [\"note#web\", \"note#n-5\"] }}', subscribe: ['{{ \"note#the-web\" }}']}
+    - note: {name: '{{ Facts.n }}'}
+";
+    let catalog = machine().catalog(text);
+    assert_eq!(catalog.name.as_deref(), Some("at web"));
+    assert_eq!(catalog.pre_message.as_deref(), Some("5"));
+    assert_eq!(catalog.post_message.as_deref(), Some("{{ Facts.secret }}"));
+    assert!(catalog.fail_on_error);
+    let names: Vec<String> = catalog.resources.iter().map(|resource| resource.id.to_string()).collect();
+    assert_eq!(names, ["note#web", "note#n-5", "note#c", "note#5"]);
+    assert_eq!(catalog.resources[0].alias.as_deref(), Some("the-web"));
+    assert_eq!(catalog.resources[0].ensure.as_ref().map(|ensure| &*ensure.value), Some("present"));
+    let on = |index: usize| -> Vec<u32> {
+        let resource = &catalog.resources[index];
+        resource.require.iter().chain(&resource.subscribe).map(|edge| edge.on.0).collect()
+    };
+    assert_eq!((on(1), on(2)), (vec![0], vec![0, 1, 0]));
+}
+
+#[test]
+fn what_a_value_holds_is_never_looked_into_again() {
+    let machine = machine()
+        .assignment("given={{ Facts.secret }}")
+        .file("t.j2", "{{ Facts.evil }} ${ Facts.secret }")
+        .file("child.yaml", "ccm:\n  resources:\n    - note: [n: {text: '{{ Data.evil }}'}]\n");
+    for (manifest_text, property, expected) in [
+        (manifest("- note: [a: {text: '{{ Facts.evil }}'}]"), "text", r#""{{ Facts.secret }}""#),
+        (manifest("- note: [a: {text: '{{ Facts.dollar }}'}]"), "text", r#""${ Facts.secret }""#),
+        (manifest("- note: [a: {text: '{{ Data.given }}'}]"), "text", r#""{{ Facts.secret }}""#),
+        (
+            format!(
+                "data: {{d: '{{{{ Facts.evil }}}}'}}\n{}",
+                manifest("- note: [a: {text: '{{ Data.d }}'}]")
+            ),
+            "text",
+            r#""{{ Facts.secret }}""#,
+        ),
+        (
+            format!(
+                "data: {{}}\nhierarchy: {{order: [x]}}\noverrides: {{x: {{d: '{{{{ Facts.evil }}}}'}}}}\n{}",
+                manifest("- note: [a: {text: '<{{ Data.d }}>'}]")
+            ),
+            "text",
+            r#""<{{ Facts.secret }}>""#,
+        ),
+        (
+            manifest("- task: [a: {command: x, environment: {'{{ Facts.evil }}': '{{ Facts.evil }}'}}]"),
+            "environment",
+            r#"{"{{ Facts.secret }}":"{{ Facts.secret }}"}"#,
+        ),
+        (
+            manifest("- task: [a: {command: x, args: '{{ [Facts.evil] }}'}]"),
+            "args",
+            r#"["{{ Facts.secret }}"]"#,
+        ),
+        (manifest("- copy: [/a: {source: t.j2}]"), "content", r#""{{ Facts.secret }} ${ Facts.secret }""#),
+        (
+            manifest("- note: [a: {text: \"{{ template('t.j2') }}\"}]"),
+            "text",
+            r#""{{ Facts.secret }} ${ Facts.secret }""#,
+        ),
+    ] {
+        assert_eq!(machine.property(&manifest_text, property), expected, "{manifest_text}");
+    }
+    let text = manifest("- apply: [child.yaml: {data: {evil: '{{ Facts.evil }}'}}]");
+    assert_eq!(shown(&machine.catalog(&text).resources[0], "text"), r#""{{ Facts.secret }}""#);
+    let name = machine.catalog(&manifest("- note: ['{{ Facts.evil }}': ]")).resources[0].id.to_string();
+    assert_eq!(name, "note#{{ Facts.secret }}");
+}
+
+#[test]
+fn in_words_a_value_stays_within_its_word() {
+    for (command, expected) in [
+        ("echo {{ Facts.a }}", r#"["echo","one"]"#),
+        ("echo {{ Facts.words }}", r#"["echo","a b"]"#),
+        ("echo x{{ Facts.words }}y", r#"["echo","xa by"]"#),
+        ("echo '<{{ Facts.words }}>'", r#"["echo","<a b>"]"#),
+        ("echo {{ Facts.none }} z", r#"["echo","","z"]"#),
+        ("echo {{ Facts.nasty }} z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
+        ("echo '{{ Facts.nasty }}' z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
+        ("echo \\\"{{ Facts.nasty }}\\\" z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
+        ("echo {{ Facts.list }}", r#"["echo","[\"x\",5]"]"#),
+        // One that is the whole command is split after.
+        ("{{ Facts.words }}", r#"["a","b"]"#),
+        ("{{ 'echo ' + Facts.words }}", r#"["echo","a","b"]"#),
+    ] {
+        let text = manifest(&format!("- task: [a: {{command: \"{command}\", guard: [\"{command}\"]}}]"));
+        let catalog = machine().catalog(&text);
+        let properties = &catalog.resources[0].properties;
+        let written = properties.get("command").and_then(|node| node.as_text()).expect("text");
+        let words = ccm_model::split_words(written).expect("words");
+        assert_eq!(serde_json::to_string(&words).expect("JSON"), expected, "{command}");
+        let guards = properties.get("guard").and_then(|node| node.as_list()).expect("a list");
+        assert_eq!(guards[0].as_text(), Some(written));
+    }
+    // The name is the command where there is none, and says what a reference to it says.
+    let text = "- task: [{'echo {{ Facts.words }}': }, {b: {require: ['task#echo {{ Facts.words }}']}}]";
+    let catalog = machine().catalog(&manifest(text));
+    assert_eq!(&*catalog.resources[0].id.name, "echo a b");
+    let command = catalog.resources[0].properties.get("command").and_then(|node| node.as_text());
+    assert_eq!(command, Some("echo 'a b'"));
+    assert_eq!(catalog.resources[1].require.len(), 1);
+}
+
+#[test]
+fn to_a_shell_text_goes_as_it_is() {
+    let text =
+        "- task: [a: {provider: shell, command: 'echo ${HOME:-x} \"{{ Facts.words }}\" ${Facts.n} \\${x}'}]";
+    let command = machine().property(&manifest(text), "command");
+    assert_eq!(command, r#""echo ${HOME:-x} \"a b\" 5 \\${x}""#);
+}
+
+#[test]
+fn mistakes_point_into_the_expression() {
+    machine().check_all(&[
+        (&manifest("- note: [a: {text: 'x {{ Facts.rloe }}'}]"), &[
+    "3:36 there is no `Facts.rloe` | did you mean `role`?",
+]),
+        (&manifest("- note:\n    - a:\n        text: |\n          one\n          {{ Facts.n + }}\n"), &[
+    "7:28 expected a value, found the end of the expression",
+]),
+        (&manifest("- note: [a: {text: '{{ Fatcs.role }}'}]"), &[
+    "3:28 there is no `Fatcs` | did you mean `Facts`?",
+]),
+        (&manifest("- note: [a: {text: '{{ role }}'}]"), &[
+    "3:28 there is no `role` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+]),
+        (
+            "data: {role: x}\nccm: {resources: [note: [a: {text: '{{ role }}'}]]}",
+            &["2:40 there is no `role` | a value of the manifest is `Data.role`"],
+        ),
+        (&manifest("- note: [a: {text: '{{ uper(Facts.role) }}'}]"), &[
+    "3:28 there is no function `uper` | did you mean `upper`?",
+]),
+        (&manifest("- note: [a: {text: '{{ lookup() }}'}]"), &[
+    "3:28 `lookup` takes 1 to 2 arguments, found 0",
+]),
+        (&manifest("- note: [a: {text: \"{{ lookup('facts.rloe') }}\"}]"), &[
+    "3:28 there is no `facts.rloe` | did you mean `facts.role`? | give a default if it may be missing: `lookup('facts.rloe', '')`",
+]),
+        (&manifest("- note: [a: {text: \"{{ lookup('fatcs.role') }}\"}]"), &[
+    "3:28 there is no `fatcs.role` | did you mean `facts`? | give a default if it may be missing: `lookup('fatcs.role', '')`",
+]),
+        (&manifest("- note: [a: {text: '{{ Facts.role + 5 }}'}]"), &[
+    "3:28 `+` has no meaning between text and an integer | turn the other side into text with string(…)",
+]),
+        (&manifest("- note: [a: {text: \"{{ file('gone') }}\"}]"), &[
+    "3:28 `/m/gone` can't be read: entity not found",
+]),
+        (&manifest("- note: [a: {text: '{{ file(5) }}'}]"), &[
+    "3:28 expected a path, found an integer",
+]),
+        (&manifest("- note: [a: {text: '{{ Data.x }} ${ Data.y }'}]"), &[
+    "3:33 there is no `Data.x`",
+    "3:46 there is no `Data.y`",
+]),
+        (&manifest("- note: [a: {text: '{{ Captures.x.y }}'}]"), &[
+    "3:24 nothing captures `x` | `capture` is not supported in this version",
+]),
+        (&manifest("- note: [a: {text: '{{ Facts.role'}]"), &[
+    "3:25 `{{` is not closed | an expression ends with `}}`",
+]),
+        (&manifest("- note: [a: {text: '{{ \"x }}'}]"), &[
+    "3:25 a quote or a bracket in this expression is not closed",
+]),
+        // The wrong kind.
+        (&manifest("- task: [a: {timeout: '{{ Facts.role }}'}]"), &[
+    "3:27 expected a whole number, found the text `web` | this is what the expression yields",
+]),
+        (&manifest("- task: [a: {timeout: '{{ Facts.quoted }}'}]"), &[
+    "3:27 expected a whole number, found the text `5` | this is what the expression yields",
+]),
+        (&manifest("- task: [a: {timeout: 'x{{ Facts.n }}'}]"), &[
+    "3:27 expected a whole number, found the text `x5` | this is what the expression yields",
+]),
+        (&manifest("- task: [a: {command: x, args: '{{ Facts.role }}'}]"), &[
+    "3:36 expected a list, found the text `web` | this is what the expression yields",
+]),
+        (&manifest("- task: [a: {level: '{{ Facts.role }}'}]"), &[
+    "3:25 expected `quiet` or `loud`, found `web` | this is what the expression yields",
+]),
+        (&manifest("- note: [a: {text: '{{ Facts.list }}'}]"), &[
+    "3:24 expected text, found a list | this is what the expression yields",
+]),
+        (&manifest("- note: [a: {ensure: '{{ Facts.role }}', provider: '{{ Facts.n }}', alias: '{{ Facts.list }}'}]"), &[
+    "3:26 expected `present`, found the text `web`",
+    "3:56 expected `plain`, found the number `5`",
+    "3:80 expected text, found a list",
+]),
+        (&manifest("- note: ['{{ Facts.list }}': ]"), &[
+    "3:14 expected text, found a list",
+]),
+        (&manifest("- note: ['{{ Facts.none }}': ]"), &[
+    "3:14 the name is empty",
+]),
+        (&manifest("- note: [a: {require: '{{ Facts.role }}'}, b: {require: ['{{ Facts.n }}', '{{ Facts.list }}']}]"), &[
+    "3:27 expected a list of `type#name`, found the text `web` | write `[\"web\"]`",
+    "3:62 `5` is not a reference: expected `type#name`",
+    "3:79 expected `type#name`, found a list",
+]),
+        (&manifest("- note: [a: {require: ['note#{{ Facts.role }}']}]"), &[
+    "3:28 unknown resource `note#web`",
+]),
+        (&manifest("- task: [a: {environment: {one: x, '{{ Facts.a }}': y}}]"), &[
+    "3:40 the key `one` is given twice (3:32 first given here)",
+]),
+        (&manifest("- note: [web: , '{{ Facts.role }}': ]"), &[
+    "3:21 duplicate resource `note#web` (3:14 the first)",
+]),
+        ("ccm:\n  fail_on_error: '{{ Facts.role }}'\n  name: '{{ Facts.none }}'\n  pre_message: '{{ Facts.gone }}'\n  resources: [note: [a: ]]\n", &[
+    "2:18 expected a boolean, found the text `web`",
+    "4:26 there is no `Facts.gone` | did you mean `none`?",
+]),
+    ]);
+}
+
+#[test]
+fn facts_that_are_broken_are_told_once() {
+    let text = manifest(
+        "- note: [a: {text: '{{ Facts.a }}'}, b: {text: '{{ lookup(\"facts.b\") + Data.x }}'}, c: {text: '{{ Data.y }}'}]",
+    );
+    let machine = machine().without_facts();
+    assert_eq!(machine.reported(&text), ["3:108 there is no `Data.y`", "facts.yaml:1:4 unclosed bracket"]);
+}
+
+proptest! {
+    #[test]
+    fn any_value_is_the_word_it_stands_for(value in "\\PC{0,12}|[ '\"\\\\$`#;{}\n]{0,12}", number in 0..3_usize) {
+        let mut machine = Machine::default().variable("V", &value);
+        machine = machine.variable("unused", "x");
+        let (open, close) = [("", ""), ("'", "'"), ("\\\"", "\\\"")][number];
+        let text = manifest(&format!("- task: [a: {{command: \"run {open}{{{{ Environ.V }}}}{close} end\"}}]"));
+        let catalog = machine.catalog(&text);
+        let command = catalog.resources[0].properties.get("command").and_then(|node| node.as_text()).expect("text");
+        let words = ccm_model::split_words(command).expect("words");
+        prop_assert_eq!(words, ["run", value.as_str(), "end"]);
+    }
+}

@@ -1,0 +1,67 @@
+//! The apply resource: a manifest within a manifest.
+//!
+//! The loader puts the resources of the child into the catalog, and the engine tells what became of them as a
+//! whole, so there is nothing to read or to change here.
+
+mod properties;
+
+use ccm_engine::{Managed, ResourceType};
+use ccm_host::Host;
+use ccm_model::{Checked, ChildManifest, Diagnostic, Failure, Kind, Node, Resource, TypeSpec, decode};
+use schemars::{Schema, SchemaGenerator};
+
+use crate::mistakes::COMMON;
+use properties::ApplyProperties;
+
+/// The type `apply`.
+#[derive(Debug)]
+pub(crate) struct ApplyType;
+
+impl TypeSpec for ApplyType {
+    fn name(&self) -> &'static str {
+        "apply"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Applies another manifest as a part of this one."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["manifest"]
+    }
+
+    fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
+        let is = |name: &str| {
+            let scalar = resource.properties.get(name).and_then(Node::as_scalar)?;
+            match scalar.kind() {
+                Kind::Bool(value) => Some(value),
+                _ => None,
+            }
+        };
+        Some(ChildManifest {
+            path: &resource.id.name,
+            noop: is("noop").unwrap_or(false),
+            health_check_only: is("health_check_only").unwrap_or(false),
+            allow_apply: is("allow_apply").unwrap_or(true),
+            data: resource.properties.get("data"),
+        })
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        decode::<ApplyProperties>(&checked.resource.properties, COMMON).err().unwrap_or_default()
+    }
+
+    fn schema(&self) -> Schema {
+        SchemaGenerator::default().into_root_schema_for::<ApplyProperties>()
+    }
+}
+
+impl ResourceType for ApplyType {
+    fn bind(&self, _: &Resource, _: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+        Err(Failure::new("internal error: a manifest within a manifest is the engine's to tell of"))
+    }
+}

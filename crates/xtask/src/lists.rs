@@ -1,0 +1,83 @@
+//! Tables of what expressions, data and facts have.
+
+use ccm_data::validators::VALIDATORS;
+use ccm_expr::FunctionDoc;
+
+use crate::cell;
+
+/// The list of these things.
+pub(crate) fn of(name: &str) -> Result<String, String> {
+    match name {
+        "operators" => Ok(operators()),
+        "functions" => Ok(functions()),
+        "validators" => Ok(validators()),
+        "facts" => Ok(facts()),
+        _ => Err(format!("there is no list of `{name}`")),
+    }
+}
+
+fn operators() -> String {
+    let mut table = "| Written | Means | Example |\n|---|---|---|\n".to_owned();
+    for operator in ccm_expr::operators() {
+        let signs: Vec<String> = operator.signs.split("  ").map(code).collect();
+        table += &row(&[&signs.join(" "), &cell(operator.description), &examples(operator.examples)]);
+    }
+    table
+}
+
+/// A table for each group of functions, with a heading.
+fn functions() -> String {
+    let mut text = String::new();
+    let all = ccm_expr::reference();
+    for group in all.chunk_by(|one, next| one.group == next.group) {
+        let heading = group.first().map_or("", |function| function.group);
+        text += &format!("\n### {heading}\n\n| Function | Means | Example |\n|---|---|---|\n");
+        for FunctionDoc { signature, description, examples: shown, .. } in group {
+            text += &row(&[&code(signature), &cell(description), &examples(shown)]);
+        }
+    }
+    text + "\n"
+}
+
+fn validators() -> String {
+    let mut table = "| Function | Holds for | Such as | Not |\n|---|---|---|---|\n".to_owned();
+    for validator in VALIDATORS {
+        let names: Vec<String> = validator.names.iter().map(|name| code(name)).collect();
+        table += &row(&[
+            &names.join(" "),
+            &cell(validator.summary),
+            &texts(validator.holds),
+            &texts(validator.fails),
+        ]);
+    }
+    table
+}
+
+fn facts() -> String {
+    let mut table = "| Fact | Type | Meaning | Example |\n|---|---|---|---|\n".to_owned();
+    for fact in ccm_facts::reference() {
+        table += &row(&[&code(fact.path), fact.kind.name(), &cell(fact.description), &code(fact.example)]);
+    }
+    table
+}
+
+fn row(cells: &[&str]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn examples(examples: &[(&str, &str)]) -> String {
+    let each = examples.iter().map(|(written, result)| format!("{} → {}", code(written), code(result)));
+    each.collect::<Vec<_>>().join("<br>")
+}
+
+/// The first texts of a list, which are enough to see what is meant.
+fn texts(texts: &[&str]) -> String {
+    let shown = texts.iter().filter(|text| !text.is_empty() && !text.contains(char::is_control)).take(3);
+    shown.map(|text| code(text)).collect::<Vec<_>>().join(" ")
+}
+
+/// Text that stands for itself; one with a backtick needs more of them around it.
+fn code(text: &str) -> String {
+    let text = cell(text);
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+}

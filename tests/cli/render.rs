@@ -1,0 +1,81 @@
+//! `ccm apply --render`: the manifest with all values put in.
+
+use ccm_testkit::Scratch;
+use insta::assert_snapshot;
+
+use crate::ccm;
+
+const MANIFEST: &str = "\
+data:
+  greeting: \"hello {{ Facts.who }}\"
+  # @sensitive
+  password: hunter22
+ccm:
+  name: rendered
+  resources:
+    - file:
+        - defaults: {mode: 0640}
+        - [dir]/motd: {content: \"{{ Data.greeting }} {{ '${' }}x}\\n\"}
+        - [dir]/copy: {content: \"{{ file('[dir]/motd') }}!\\n\"}
+        - [dir]/made: {ensure: directory, mode: 0755}
+        - [dir]/made/j2: {source: t.txt.j2}
+        - [dir]/secret: {content: 'password={{ Data.password }}'}
+        - [dir]/not: {control: {if: 'Facts.who == \"nobody\"'}}
+    - apply:
+        - sub/child.yaml: {data: {word: given}}
+    - exec:
+        - touch [dir]/done: {subscribe: [apply#sub/child.yaml], refresh_only: true}
+";
+const CHILD: &str = "\
+data: {word: own}
+ccm:
+  resources:
+    - file:
+        - [dir]/child: {source: near.txt, mode: 0600}
+    - exec:
+        - echo {{ Data.word }} \"${WORD}\" >> [dir]/log: {provider: shell, creates: [dir]/log, environment: {WORD: yes}}
+";
+
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
+    let here = scratch.path().to_string_lossy().into_owned();
+    scratch.write("m/m.yaml", MANIFEST.replace("[dir]", &here));
+    scratch.write(
+        "m/t.txt.j2",
+        "{% for n in 1..3 %}{{ n }} {{ Data.greeting }}\n{% endfor %}".replace("1..3", "[1, 2]"),
+    );
+    scratch.write("m/sub/child.yaml", CHILD.replace("[dir]", &here));
+    scratch.write("m/sub/near.txt", "near\n");
+    scratch
+}
+
+#[test]
+fn what_is_rendered_applies_to_the_same_state() {
+    let scratch = scratch();
+    let rendered = ccm(&scratch, &["apply", "m/m.yaml", "--render", "--fact", "who=world"]).run();
+    assert_eq!(scratch.names(), ["m"], "it was run");
+    assert_snapshot!(rendered.shown());
+    let text = rendered.stdout.replace("[dir]", &scratch.path().to_string_lossy());
+    scratch.write("m/r.yaml", &text);
+    let again = ccm(&scratch, &["apply", "m/r.yaml", "--render"]).run();
+    let is_comment = |line: &&str| line.starts_with('#');
+    let without_comments: String =
+        rendered.stdout.split_inclusive('\n').filter(|line| !is_comment(line)).collect();
+    assert_eq!(again.stdout, without_comments);
+
+    // What the one has made is what the other wants, but for what is redacted.
+    let first = ccm(&scratch, &["apply", "m/m.yaml", "--fact", "who=world"]).run();
+    assert_eq!(first.code, 0, "{}", first.shown());
+    let second = ccm(&scratch, &["apply", "m/r.yaml", "--noop", "--detailed-exitcodes"]).run();
+    assert_eq!(second.code, 2, "{}", second.shown());
+    assert!(second.stdout.contains("1 would change"), "{}", second.shown());
+    assert_eq!(scratch.read("motd").as_deref(), Some("hello world ${x}\n"));
+    assert_eq!(scratch.read("log").as_deref(), Some("given yes\n"));
+}
+
+#[test]
+fn a_manifest_with_mistakes_is_not_rendered() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", "ccm: {resources: [{exec: {name: '{{ Data.x }}'}}]}\n");
+    assert_snapshot!(ccm(&scratch, &["apply", "m.yaml", "--render"]).run().shown());
+}

@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         only: only.as_deref(),
     };
     runtime.block_on(async {
-        let mut signals = match Signals::listen() {
+        let signals = match Signals::listen() {
             Ok(signals) => signals,
             Err(error) => return cannot_start(&error),
         };
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         let _lock = match &state {
             Some(directory) => {
                 let holder = LockHolder { manifest: name.clone(), since: clock.now() };
-                match state::lock(directory, &holder, arguments.lock_wait, &mut signals).await {
+                match state::lock(directory, &holder, arguments.lock_wait, &signals).await {
                     Ok(lock) => Some(lock),
                     Err(code) => return code,
                 }

@@ -30,13 +30,14 @@ pub(crate) async fn lock(
     directory: &Directory,
     holder: &LockHolder,
     wait: Duration,
-    signals: &mut Signals,
+    signals: &Signals,
 ) -> Result<Lock, Code> {
     let mut on_wait = |other: &str| messages::note(&format!("waiting for another run to end ({other})"));
     let result = tokio::select! {
         biased;
         result = Lock::take(directory, holder, wait, &mut on_wait) => result,
         signal = signals.next() => {
+            let signal = signal.map_err(|error| crate::apply::cannot_start(&error))?;
             messages::error(&format!("{} ended the wait for another run; nothing was run", signal.name), &[], &[]);
             return Err(Code::Signal(u8::try_from(signal.number).unwrap_or_default()));
         }

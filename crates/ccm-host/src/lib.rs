@@ -25,7 +25,7 @@ pub mod state;
 mod surroundings;
 
 pub use account::{Account, AccountError, Identity};
-pub use clock::{Clock, FakeClock, SystemClock, after};
+pub use clock::{Clock, Deadline, FakeClock, SystemClock, after};
 pub use command::{
     Cancellation, CancellationSource, Captured, Command, Enforced, Exit, FakeRunner, Finished, Layer, Level,
     Means, Process, Runner, RunnerError, Sandbox, StartError, SystemRunner,

@@ -1,13 +1,16 @@
 //! The signals that ask ccm to end.
 
-use std::future::poll_fn;
 use std::io;
-use std::task::Poll;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::Duration;
 
-use nix::sys::signal::Signal as Number;
-use tokio::signal::unix::{Signal as Arrivals, SignalKind, signal};
+use nix::sys::signal::{SigSet, Signal as Number};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use tokio::io::unix::AsyncFd;
 
-use crate::raw;
+use crate::{Deadline, raw};
 
 /// A signal that asked ccm to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,33 +23,58 @@ pub struct Signal {
 
 /// Catches `SIGINT`, `SIGTERM`, `SIGHUP` and `SIGQUIT`.
 #[derive(Debug)]
-pub struct Signals(Vec<(Signal, Arrivals)>);
+pub struct Signals(SignalFd);
 
 impl Signals {
-    /// Starts to catch them; must be called within a runtime.
+    /// Starts to catch them; must be called before the first thread is started that could get one.
     ///
     /// One that was ignored when ccm started (`nohup`) stays ignored.
     pub fn listen() -> io::Result<Self> {
-        let mut caught = Vec::new();
+        let mut caught = SigSet::empty();
         for number in [Number::SIGINT, Number::SIGTERM, Number::SIGHUP, Number::SIGQUIT] {
             if !raw::is_ignored(number)? {
-                let named = Signal { name: number.as_str(), number: number as i32 };
-                caught.push((named, signal(SignalKind::from_raw(named.number))?));
+                caught.add(number);
             }
         }
-        Ok(Self(caught))
+        // A signal that is blocked waits in the descriptor instead of interrupting a thread.
+        caught.thread_block()?;
+        Ok(Self(SignalFd::with_flags(&caught, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?))
     }
 
-    /// Waits for the next one.
-    pub async fn next(&mut self) -> Signal {
-        poll_fn(|context| {
-            let arrived =
-                self.0.iter_mut().find_map(|(signal, arrivals)| match arrivals.poll_recv(context) {
-                    Poll::Ready(Some(())) => Some(*signal),
-                    Poll::Ready(None) | Poll::Pending => None,
-                });
-            arrived.map_or(Poll::Pending, Poll::Ready)
-        })
-        .await
+    /// Waits for the next one, within a runtime.
+    pub async fn next(&self) -> io::Result<Signal> {
+        let ready: AsyncFd<OwnedFd> = raw::watch(self.0.as_fd().try_clone_to_owned()?)?;
+        loop {
+            let mut guard = ready.readable().await?;
+            if let Some(signal) = self.read()? {
+                return Ok(signal);
+            }
+            guard.clear_ready();
+        }
+    }
+
+    /// Waits for the next one, outside of a runtime and not beyond a deadline. None if that has come.
+    pub fn wait(&self, deadline: Option<Deadline>) -> io::Result<Option<Signal>> {
+        loop {
+            if let Some(signal) = self.read()? {
+                return Ok(Some(signal));
+            }
+            let left = deadline.map(Deadline::left);
+            if left == Some(Duration::ZERO) {
+                return Ok(None);
+            }
+            // Longer than the kernel can count is as good as for ever.
+            let left = left.and_then(|left| Timespec::try_from(left).ok());
+            match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], left.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn read(&self) -> io::Result<Option<Signal>> {
+        let Some(arrived) = self.0.read_signal()? else { return Ok(None) };
+        let number = i32::try_from(arrived.ssi_signo).unwrap_or_default();
+        Ok(Number::try_from(number).ok().map(|known| Signal { name: known.as_str(), number }))
     }
 }

@@ -1,5 +1,6 @@
 //! The signals that ask ccm to end.
 
+use ccm_host::Deadline;
 use ccm_host::signals::{Signal, Signals};
 use ccm_testkit::isolated_after;
 use nix::sys::signal::{Signal as Number, raise};
@@ -14,12 +15,12 @@ const WITHOUT_HUP: &str = r#"exec env --default-signal=INT,TERM --ignore-signal=
 fn each_is_named() {
     isolated_after(AT_DEFAULT, "signals::each_is_named", || {
         block_on(async {
-            let mut signals = Signals::listen().expect("to listen");
+            let signals = Signals::listen().expect("to listen");
             for (number, name) in
                 [(Number::SIGHUP, "SIGHUP"), (Number::SIGINT, "SIGINT"), (Number::SIGTERM, "SIGTERM")]
             {
                 raise(number).expect("to raise");
-                assert_eq!(signals.next().await, Signal { name, number: number as i32 });
+                assert_eq!(signals.next().await.expect("a signal"), Signal { name, number: number as i32 });
             }
         });
     });
@@ -29,10 +30,22 @@ fn each_is_named() {
 fn one_that_was_ignored_stays_ignored() {
     isolated_after(WITHOUT_HUP, "signals::one_that_was_ignored_stays_ignored", || {
         block_on(async {
-            let mut signals = Signals::listen().expect("to listen");
+            let signals = Signals::listen().expect("to listen");
             raise(Number::SIGHUP).expect("to raise");
             raise(Number::SIGINT).expect("to raise");
-            assert_eq!(signals.next().await.name, "SIGINT");
+            assert_eq!(signals.next().await.expect("a signal").name, "SIGINT");
         });
+    });
+}
+
+#[test]
+fn they_are_waited_for_without_a_runtime() {
+    isolated_after(AT_DEFAULT, "signals::they_are_waited_for_without_a_runtime", || {
+        let signals = Signals::listen().expect("to listen");
+        let now = Deadline::after(std::time::Duration::ZERO).expect("a moment");
+        assert_eq!(signals.wait(Some(now)).expect("to wait"), None);
+        raise(Number::SIGTERM).expect("to raise");
+        let waited = signals.wait(Some(now)).expect("to wait");
+        assert_eq!(waited.map(|signal| signal.name), Some("SIGTERM"), "what has come comes before the end");
     });
 }

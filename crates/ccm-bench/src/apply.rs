@@ -1,13 +1,16 @@
 //! Loading and applying within this process.
 
+use std::io;
 use std::io::sink;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, ResourceType, Run, Stop};
+use ccm_expr::{Timestamp, Value};
 use ccm_host::state::Directory;
 use ccm_host::{Cancellation, Clock as _, Host, SystemClock, SystemFiles, SystemRunner};
-use ccm_model::{Catalog, SourceId, TypeSpec};
+use ccm_manifest::{FactPath, Request, Sources};
+use ccm_model::{Catalog, Diagnostic, Secrets, SourceMap, TypeSpec};
 use ccm_report::{Encoder, Ids, JsonLines, RunStore, TextReport, Verbosity};
 use ccm_resources::types;
 
@@ -22,6 +25,28 @@ pub(crate) enum Listener {
     EventsAndStore,
 }
 
+/// A machine with one fact and no files.
+struct OneMachine;
+
+impl Sources for OneMachine {
+    fn read(&self, _: &Path) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn facts(&self, _: &[FactPath], _: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        let info = Value::map([("hostname", Value::text("bench")), ("procs", Value::Int(2))]);
+        Ok(Value::map([("host", Value::map([("info", info)])), ("role", Value::text("web"))]))
+    }
+
+    fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
+        Ok(Vec::new())
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+}
+
 /// A manifest, loaded.
 pub(crate) struct Loaded {
     catalog: Catalog,
@@ -31,7 +56,14 @@ impl Loaded {
     pub(crate) fn new(text: &str) -> Self {
         let types = types();
         let specs: Vec<&dyn TypeSpec> = types.iter().map(|found| *found as _).collect();
-        let loaded = ccm_manifest::load(SourceId(0), text, &specs);
+        let request = Request {
+            name: "bench.yaml".to_owned(),
+            text: text.into(),
+            directory: "/".into(),
+            hiera: Vec::new(),
+            assignments: Vec::new(),
+        };
+        let loaded = ccm_manifest::load(request, &specs, &OneMachine);
         Self { catalog: loaded.catalog.expect("a manifest without mistakes") }
     }
 
@@ -46,6 +78,7 @@ impl Loaded {
             types: &types,
             host: Host { runner: &runner, files: &SystemFiles::new(Cancellation::never()), clock: &clock },
             late: &NoLateValues,
+            secrets: &Secrets::new(),
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
             noop: false,
             fail_on_error: true,

@@ -16,6 +16,7 @@ mod bare;
 mod binary;
 mod manifests;
 mod measure;
+mod redaction;
 
 use std::path::{Path, PathBuf};
 
@@ -29,10 +30,13 @@ fn main() {
     memory(scratch.path());
     start_up(scratch.path());
     load();
+    expressions();
+    hierarchy();
     files_steady(scratch.path());
     files_create(scratch.path());
     exec_run();
     exec_steady();
+    redaction::measure();
     shapes();
 }
 
@@ -108,6 +112,27 @@ fn load() {
         per(&format!("load: {count} files of 1 KiB, each"), took, count);
     }
     print("load: cost of one at 10000 against at 1000", each[1] / each[0]);
+}
+
+/// What expressions cost.
+fn expressions() {
+    for count in [1_000, 10_000] {
+        let (with, without) = (manifests::three_values(count, true), manifests::three_values(count, false));
+        let (ours, theirs) = times(9, || drop(Loaded::new(&with)), || drop(Loaded::new(&without)));
+        ratio(&format!("load: {count}, three expressions each, or none"), ours, theirs);
+    }
+}
+
+/// Many levels and many keys must cost no more for each key of each level.
+fn hierarchy() {
+    let mut each = Vec::new();
+    for (levels, keys) in [(5, 10_000), (50, 1_000), (50, 10_000)] {
+        let text = manifests::hierarchy(levels, keys);
+        let took = time(3, || drop(Loaded::new(&text)));
+        per(&format!("hierarchy: {levels} levels of {keys} keys, each"), took, levels * keys);
+        each.push(took.as_secs_f64() / f64::from(levels * keys));
+    }
+    print("hierarchy: cost of one, ten times as many", each[2] / each[0].max(each[1]));
 }
 
 /// Commands that are really run.

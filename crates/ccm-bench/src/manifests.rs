@@ -43,6 +43,40 @@ pub(crate) fn satisfied(count: u32) -> String {
     }))
 }
 
+/// Execs of which each has three values; they are expressions, or what those come to.
+pub(crate) fn three_values(count: u32, are_expressions: bool) -> String {
+    let three = if are_expressions {
+        [
+            "run {{ Facts.role }} {{ Data.site }}-N",
+            "{{ Facts.host.info.hostname + \"-N\" }}",
+            "{{ Data.pause }}",
+        ]
+    } else {
+        ["run web here-N", "bench-N", "30s"]
+    };
+    let resources = with((0..count).map(|number| {
+        let [command, stdin, timeout] = three.map(|value| value.replace('N', &number.to_string()));
+        format!("task-{number}: {{command: '{command}', stdin: '{stdin}', timeout: '{timeout}'}}")
+    }));
+    format!("data: {{site: here, pause: 30s}}\n{resources}")
+}
+
+/// Overrides in so many levels, all of which are merged, with so many keys in each.
+pub(crate) fn hierarchy(levels: u32, keys: u32) -> String {
+    let mut text = "data: {a: 1}\nhierarchy:\n  merge: deep\n  order:\n".to_owned();
+    for level in 0..levels {
+        let _ = writeln!(text, "    - 'level-{level}-{{{{ Facts.role }}}}'");
+    }
+    text += "overrides:\n";
+    for level in 0..levels {
+        let _ = writeln!(text, "  level-{level}-web:");
+        for key in 0..keys {
+            let _ = writeln!(text, "    key-{key}: {{value: {level}, list: [{level}]}}");
+        }
+    }
+    text + "ccm: {resources: [exec: [a: {command: /bin/true}]]}\n"
+}
+
 /// Execs that run.
 pub(crate) fn commands(count: u32) -> String {
     with((0..count).map(|number| format!("task-{number}: {{command: /bin/true}}")))

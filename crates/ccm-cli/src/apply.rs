@@ -17,6 +17,7 @@ use crate::arguments::{Apply, Output};
 use crate::exit::Code;
 use crate::late::CatalogLate;
 use crate::listeners::{self, EventsFile, Listeners};
+use crate::secrets::{Hiding, secrets};
 use crate::sources::MachineSources;
 use crate::{manifest, messages, state, watch};
 
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Err(code) => return code,
     };
     let runner = match SystemRunner::new() {
-        Ok(runner) => runner,
+        Ok(runner) => runner.hiding(secrets().clone()),
         Err(error) => return cannot_start(&error),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -69,6 +70,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         types: &types.iter().map(|found| *found as _).collect::<Vec<_>>(),
         host: Host { runner: &runner, files: &files, clock: &clock },
         late: &CatalogLate { late: &loaded.late, catalog: &catalog },
+        secrets: secrets(),
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,
         fail_on_error: arguments.fail_on_error,
@@ -176,7 +178,7 @@ pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
 fn debug_to_stderr() {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::DEBUG)
-        .with_writer(anstream::stderr)
+        .with_writer(|| Hiding(anstream::stderr()))
         .with_target(false)
         .without_time()
         .finish();

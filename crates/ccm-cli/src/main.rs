@@ -9,6 +9,7 @@ mod late;
 mod listeners;
 mod manifest;
 mod messages;
+mod secrets;
 mod show;
 mod sources;
 mod state;

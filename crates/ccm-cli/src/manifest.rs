@@ -10,6 +10,7 @@ use ccm_model::{Catalog, Diagnostic, Severity, TypeSpec};
 
 use crate::arguments::{DataArguments, ManifestArguments};
 use crate::exit::Code;
+use crate::secrets::secrets;
 use crate::sources::MachineSources;
 use crate::{diagnostics, messages};
 
@@ -32,6 +33,7 @@ pub(crate) fn read<'s>(
         assignments: values.data.clone(),
     };
     let mut loaded = load(request, &specs(types), sources);
+    secrets().add(loaded.secrets.iter().cloned());
     if warnings || loaded.catalog.is_none() {
         diagnostics::print(&loaded.diagnostics, &loaded.texts());
     }

@@ -6,6 +6,7 @@ use ccm_graph::{Format, render};
 
 use crate::arguments::{Graph, GraphFormat, ManifestArguments, Validate, ValueArguments};
 use crate::exit::Code;
+use crate::secrets::secrets;
 use crate::sources::MachineSources;
 use crate::{manifest, messages};
 
@@ -43,7 +44,7 @@ pub(crate) fn graph(arguments: &Graph) -> Code {
     match manifest::read(&arguments.manifest, &arguments.values.data, &sources, true, &ccm_resources::types())
     {
         Err(code) => code,
-        Ok((catalog, _)) => print(&render(&catalog, format)),
+        Ok((catalog, _)) => print(&secrets().redact(&render(&catalog, format))),
     }
 }
 

@@ -95,6 +95,7 @@ pub(crate) fn resolve(
         |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
     diagnostics.extend(annotations::check(&value, &found, &validate));
     let secrets = annotations::sensitive_texts(&value, &found);
+    diagnostics.extend(annotations::too_short(&value, &found));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
     ResolvedData { value, secrets, entries, layers }
 }

@@ -45,16 +45,19 @@ pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources
     ParsedData { data, diagnostics, texts }
 }
 
-/// What files and assignments lay over the values of a manifest, the lowest first.
+/// What files and assignments lay over the values of a manifest, the lowest first. What a file says is sensitive
+/// is added to `secrets`.
 pub(crate) fn overlays(
     files: &[DataFile],
     assignments: &[String],
     world: &World<'_>,
+    secrets: &mut Vec<String>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Overlay> {
     let mut overlays = Vec::new();
     for file in files {
         if let Some(data) = read(file, world, &[], diagnostics) {
+            secrets.extend(data.secrets);
             overlays.push(Overlay { source: Source::File(file.name.clone()), value: data.value });
         }
     }

@@ -47,6 +47,9 @@ pub struct Loaded<'s> {
     pub diagnostics: Vec<Diagnostic>,
     /// The values of the manifest.
     pub data: ResolvedData,
+    /// Every text that must not be shown: the sensitive values of the manifest, of those that it applies and of
+    /// the files laid over it.
+    pub secrets: Vec<String>,
     /// Completes resources when they are reached.
     pub late: Late<'s>,
 }
@@ -64,11 +67,14 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
     let source = texts.add(request.name, Arc::clone(&request.text));
     let world = World::new(sources, texts);
     let mut diagnostics = Vec::new();
-    let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
+    let mut secrets = Vec::new();
+    let overlays =
+        hiera::overlays(&request.hiera, &request.assignments, &world, &mut secrets, &mut diagnostics);
     let mut loader = Loader {
         world,
         types: &Types::new(types),
         overlays,
+        secrets,
         manifests: Vec::new(),
         drafts: Vec::new(),
         children: Children::default(),
@@ -105,6 +111,8 @@ pub(crate) struct Loader<'s, 't> {
     pub(crate) world: World<'s>,
     pub(crate) types: &'t Types<'s>,
     overlays: Vec<Overlay>,
+    /// The sensitive values of all of them.
+    secrets: Vec<String>,
     /// The manifests, in the order in which they were begun.
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) drafts: Vec<Draft>,
@@ -132,6 +140,7 @@ impl<'s> Loader<'s, '_> {
             document::read(source, root, self.types, &mut self.diagnostics);
         let overlays = around.overlays(&data, &self.overlays);
         let data = data::resolve(&data, &self.world, &text, &directory, &overlays, &mut self.diagnostics);
+        self.secrets.extend(data.secrets.iter().cloned());
         let data = around.complete(data);
         let own = self.manifests.len();
         self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
@@ -273,6 +282,7 @@ impl<'s> Loader<'s, '_> {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
             data: read.data,
+            secrets: self.secrets,
             late: Late::new(self.world, self.manifests, specs, managed, waiting),
         }
     }

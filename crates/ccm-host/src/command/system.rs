@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use ccm_model::Stream;
+use ccm_model::{Secrets, Stream};
 use nix::sys::signal::Signal;
 use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitIdStatus, getpid, pidfd_open, waitid};
 use tokio::io::unix::AsyncFd;
@@ -58,6 +58,7 @@ pub enum RunnerError {
 #[derive(Debug)]
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
+    secrets: Secrets,
 }
 
 impl SystemRunner {
@@ -72,7 +73,14 @@ impl SystemRunner {
         table::read_one(us.as_raw_nonzero().get()).ok_or(RunnerError::Table)?;
         nix::sys::prctl::set_child_subreaper(true)
             .map_err(|error| RunnerError::Subreaper { source: error.into() })?;
-        Ok(Self { environment: OnceLock::new() })
+        Ok(Self { environment: OnceLock::new(), secrets: Secrets::new() })
+    }
+
+    /// Hides these values in what commands print, before anything else sees it. What becomes secret later
+    /// counts for commands that start after that.
+    #[must_use]
+    pub fn hiding(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 }
 
@@ -91,13 +99,14 @@ impl Runner for SystemRunner {
         cancellation: &'a Cancellation,
         on_line: &'a mut dyn FnMut(Stream, &str),
     ) -> Local<'a, Result<Finished, StartError>> {
-        Box::pin(run(command, cancellation, on_line))
+        Box::pin(run(command, cancellation, &self.secrets, on_line))
     }
 }
 
 async fn run(
     command: &Command,
     cancellation: &Cancellation,
+    secrets: &Secrets,
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> Result<Finished, StartError> {
     let _turn = TURN.lock().await;
@@ -119,7 +128,7 @@ async fn run(
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;
     let stdin = stdin.zip(command.stdin.as_deref());
-    let mut streams = Streams::new(stdin, stdout, stderr, on_line).map_err(failed)?;
+    let mut streams = Streams::new(stdin, stdout, stderr, &secrets.redactor(), on_line).map_err(failed)?;
 
     let interruption = streams.during(async {
         tokio::select! {

@@ -1,17 +1,23 @@
 //! The properties of a resource as JSON, without what may be secret.
 
-use ccm_model::{Entry, Kind, Map, Node, Properties, Scalar, Value as Written};
+use ccm_model::{Entry, Kind, Map, Node, Properties, REDACTED, Scalar, Value as Written};
 use serde_json::{Map as Object, Number, Value, json};
 use sha2::{Digest as _, Sha256};
 
 /// Properties whose text is told by size and checksum only.
 const HIDDEN: &[&str] = &["content", "stdin"];
+/// Properties of which a sensitive resource tells nothing at all.
+const SENSITIVE: &[&str] = &["content", "stdin", "command", "args", "environment", "expect"];
 
 /// Every property that is given, as it was written.
 pub(super) fn shown(properties: &Properties) -> Value {
+    // What is not known to be `false` may turn out to be true when the resource is reached.
+    let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
+    let sensitive = properties.get("sensitive").is_some_and(|node| !node.as_scalar().is_some_and(is_false));
     let one = |entry: &Entry| {
         let name = &*entry.key.text;
         let value = match name {
+            name if sensitive && SENSITIVE.contains(&name) => REDACTED.into(),
             "environment" => environment(&entry.value),
             name if HIDDEN.contains(&name) => hidden(&entry.value),
             _ => node(&entry.value),
@@ -61,7 +67,11 @@ fn hidden(node: &Node) -> Value {
     }
 }
 
+/// Size and checksum; of what holds something that is not to be shown, not even these.
 fn sum(text: &str) -> Value {
+    if text.contains(REDACTED) {
+        return REDACTED.into();
+    }
     let mut hex = String::with_capacity(64);
     for byte in Sha256::digest(text.as_bytes()) {
         hex += &format!("{byte:02x}");
@@ -154,5 +164,25 @@ mod tests {
         }
         let odd = shown(vec![entry("environment", list(vec![list(vec![plain("s3cret")])]))]);
         assert!(!odd.to_string().contains("s3cret"), "{odd}");
+    }
+
+    #[test]
+    fn what_is_secret_is_not_told_at_all() {
+        let text = || quoted("a [redacted] b");
+        let found = shown(vec![
+            entry("content", text()),
+            entry("environment", list(vec![plain("A=[redacted]"), plain("B=abc")])),
+        ]);
+        assert_eq!(found["content"], REDACTED);
+        assert_eq!(found["environment"]["A"], REDACTED);
+        assert_eq!(found["environment"]["B"]["size"], 3);
+        for (sensitive, hides) in [("true", true), ("{{ Data.x }}", true), ("false", false)] {
+            let all = ["command", "args", "environment", "stdin", "content", "expect"];
+            let mut entries: Vec<Entry> = all.iter().map(|name| entry(name, quoted("abc"))).collect();
+            entries.extend([entry("sensitive", plain(sensitive)), entry("cwd", quoted("/abc"))]);
+            let found = shown(entries);
+            assert!(all.iter().all(|name| (found[name] == REDACTED) == hides), "{sensitive}: {found}");
+            assert_eq!(found["cwd"], "/abc");
+        }
     }
 }

@@ -58,6 +58,8 @@ pub(crate) struct Exec {
     pub refresh_respects_guards: bool,
     pub logoutput: LogOutput,
     pub stdin: Option<String>,
+    /// What it and its guards print is nobody's business.
+    pub sensitive: bool,
 }
 
 /// Something wrong with the properties taken together.
@@ -183,6 +185,7 @@ impl Exec {
             refresh_respects_guards: written.refresh_respects_guards.unwrap_or_default(),
             logoutput: written.logoutput.unwrap_or_default(),
             stdin: written.stdin.map(|text| text.0),
+            sensitive: written.sensitive.unwrap_or_default(),
         })
     }
 
@@ -216,6 +219,14 @@ impl Exec {
             stdin: None,
             timeout: self.timeout,
         })
+    }
+
+    /// The words of the commands and what else is given to them, for hiding them.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let lines = self.onlyif.iter().chain(&self.unless).map(|guard| &guard.line);
+        let words = lines.chain([&self.line]).flat_map(|line| line.args.iter().chain([&line.program]));
+        let values = self.environment.iter().map(|(_, value)| value);
+        words.chain(values).chain(&self.stdin).map(String::as_str)
     }
 
     /// What an error calls a missing command, which differs between the providers.

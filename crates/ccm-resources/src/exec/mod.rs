@@ -56,7 +56,6 @@ impl TypeSpec for ExecType {
             "capture",
             "sandbox",
             "executor",
-            "sensitive",
             "docker",
         ]
     }

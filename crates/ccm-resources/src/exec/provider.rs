@@ -2,7 +2,7 @@
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Exit, Finished, Host, Local, Process, StartError};
-use ccm_model::{Failure, Missing, display_duration};
+use ccm_model::{Failure, Missing, Redactor, display_duration};
 
 use super::command::{Exec, Interpreter};
 use super::decide::{Ended, ExecKind, guards_matter};
@@ -97,7 +97,7 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failur
     let mut command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec))?;
     command.stdin.clone_from(&exec.stdin);
     let (runner, cancellation) = (context.host.runner, context.cancellation);
-    let show = exec.logoutput == LogOutput::Always;
+    let show = exec.logoutput == LogOutput::Always && !exec.sensitive;
     let mut on_line = |stream, line: &str| {
         if show {
             context.line(stream, line);
@@ -127,7 +127,7 @@ fn ended(exec: &Exec, finished: &Finished) -> Result<Ended, Failure> {
                 failure.changed = true;
                 return Err(failure);
             }
-            return Ok(Ended { code: *code, output: tails(finished) });
+            return Ok(Ended { code: *code, output: tails(exec, finished) });
         }
         Exit::Signal { name, .. } => Failure::new(format!("command was killed by {name}")),
         Exit::TimedOut { after } => {
@@ -140,7 +140,7 @@ fn ended(exec: &Exec, finished: &Finished) -> Result<Ended, Failure> {
         failure.chain.push(format!("could not be killed, and still runs: {}", display_process(process)));
     }
     failure.changed = true;
-    failure.output = tails(finished);
+    failure.output = tails(exec, finished);
     Err(failure)
 }
 
@@ -172,7 +172,18 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
         StartError::WorkingDirectory { path, .. } => failure.missing = Some(Missing::Path(path.clone())),
         _ => {}
     }
+    if exec.sensitive {
+        hide_texts(&mut failure, exec);
+    }
     failure
+}
+
+/// Hides what the commands of an exec are made of.
+fn hide_texts(failure: &mut Failure, exec: &Exec) {
+    let redactor = Redactor::new(exec.texts());
+    for text in failure.chain.iter_mut().chain(&mut failure.hints) {
+        *text = redactor.redact(text).into_owned();
+    }
 }
 
 /// Advises what to do about a name that was hardly meant as a program's.
@@ -196,7 +207,7 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     if exec.interpreter != Interpreter::Shell || finished.exit != Exit::Code(127) {
         return None;
     }
-    let output = tails(finished);
+    let output = tails(exec, finished);
     let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
     let name = not_found_name(stderr.lines.last()?)?.to_owned();
     let path = exec.path.clone().unwrap_or_default();

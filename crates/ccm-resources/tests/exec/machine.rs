@@ -4,13 +4,14 @@ use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{Cancellation, Captured, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
 use ccm_resources::types;
 
 #[derive(Default)]
 pub(crate) struct Machine {
     pub runner: FakeRunner,
     pub files: FakeFiles,
+    pub secrets: Secrets,
 }
 
 impl Machine {
@@ -41,6 +42,7 @@ impl Machine {
             types: &types,
             host: Host { runner: &self.runner, files: &self.files, clock: &clock },
             late: &NoLateValues,
+            secrets: &self.secrets,
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
             noop,
             fail_on_error: false,

@@ -17,6 +17,7 @@ mod manifests;
 mod mistakes;
 mod record;
 mod schema;
+mod secrets;
 mod seed;
 mod state;
 mod terminal;

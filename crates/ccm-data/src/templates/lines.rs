@@ -105,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ScopeError;
+    use crate::templates::ScopeError;
 
     struct Scope;
 

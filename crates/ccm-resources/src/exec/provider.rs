@@ -235,7 +235,10 @@ fn not_found_name(line: &str) -> Option<&str> {
 fn foresee(exec: &Exec, host: Host<'_>) -> Vec<String> {
     match exec.command(&exec.line, host) {
         Ok(_) => Vec::new(),
-        Err(error) => vec![format!("as things are now it would fail: {error}")],
+        Err(error) => {
+            let why = start_failure(&error, exec).chain.into_iter().next().unwrap_or_default();
+            vec![format!("as things are now it would fail: {why}")]
+        }
     }
 }
 

@@ -13,7 +13,7 @@ const MEBIBYTES: u32 = 100;
 /// How fast a stream passes, in the reads in which it comes.
 pub(crate) fn measure() {
     let printed = printed();
-    for count in [0, 1, 100] {
+    for count in [1, 100] {
         let secrets: Vec<String> = (0..count).map(secret).collect();
         let redactor = Arc::new(Redactor::new(secrets.iter().map(String::as_str)));
         let took = time(3, || pass(&redactor, &printed));

@@ -15,6 +15,7 @@ mod inheritance;
 mod input;
 mod output;
 mod preparation;
+mod secrets;
 mod signals;
 mod start;
 mod survivors;

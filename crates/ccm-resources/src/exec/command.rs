@@ -221,11 +221,10 @@ impl Exec {
         })
     }
 
-    /// The words of the commands and what else is given to them, for hiding them.
+    /// The words of the command and what else is given to it, for hiding them.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        let lines = self.onlyif.iter().chain(&self.unless).map(|guard| &guard.line);
-        let words = lines.chain([&self.line]).flat_map(|line| line.args.iter().chain([&line.program]));
         let values = self.environment.iter().map(|(_, value)| value);
+        let words = self.line.args.iter().chain([&self.line.program]);
         words.chain(values).chain(&self.stdin).map(String::as_str)
     }
 

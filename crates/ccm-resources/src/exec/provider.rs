@@ -178,7 +178,7 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
     failure
 }
 
-/// Hides what the commands of an exec are made of.
+/// Hides what the command of an exec is made of.
 fn hide_texts(failure: &mut Failure, exec: &Exec) {
     let redactor = Redactor::new(exec.texts());
     for text in failure.chain.iter_mut().chain(&mut failure.hints) {

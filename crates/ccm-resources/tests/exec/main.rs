@@ -6,6 +6,7 @@ mod build;
 mod machine;
 mod mistakes;
 mod running;
+mod sensitive;
 
 use ccm_model::Resource;
 

@@ -36,7 +36,8 @@ pub(super) fn of(value: &str, keep: &mut dyn FnMut(String)) {
 /// Cuts what is too long into pieces of whole characters, none of them short.
 fn pieces<'v>(mut text: &'v str, parts: &mut Vec<&'v str>) {
     while text.len() >= 2 * LONGEST {
-        let (piece, rest) = text.split_at(text.floor_char_boundary(LONGEST));
+        let end = (1..=LONGEST).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
+        let (piece, rest) = text.split_at(end);
         parts.push(piece);
         text = rest;
     }

@@ -24,8 +24,8 @@ pub(super) enum Search {
 /// Patterns, and what they begin with.
 pub(super) struct Patterns {
     automaton: AhoCorasick,
-    /// In order.
-    patterns: Vec<Box<str>>,
+    /// All of them, in order.
+    sorted: Vec<Box<str>>,
     beginnings: Beginnings,
     longest: usize,
 }
@@ -45,7 +45,7 @@ impl Search {
         let Ok(automaton) = automaton else { return Self::Everything };
         let longest = patterns.iter().map(|pattern| pattern.len()).max().unwrap_or_default();
         let beginnings = Beginnings::of(&patterns);
-        Self::Patterns(Box::new(Patterns { automaton, patterns, beginnings, longest }))
+        Self::Patterns(Box::new(Patterns { automaton, sorted: patterns, beginnings, longest }))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -100,8 +100,8 @@ impl Patterns {
         if !self.beginnings.may_hold(bytes) {
             return false;
         }
-        let at = self.patterns.partition_point(|pattern| pattern.as_bytes() < bytes);
-        let candidates = self.patterns.iter().skip(at).take(2);
+        let at = self.sorted.partition_point(|pattern| pattern.as_bytes() < bytes);
+        let candidates = self.sorted.iter().skip(at).take(2);
         candidates
             .into_iter()
             .any(|pattern| pattern.len() > bytes.len() && pattern.as_bytes().starts_with(bytes))

@@ -143,15 +143,17 @@ impl<'a> Line<'a> {
 
 /// The lines of a content, counted from zero, that hold something to hide.
 pub(crate) fn hidden_lines(redactor: &Redactor, content: &[u8]) -> HashSet<usize> {
-    let newlines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+    let hidden = redactor.hidden(content);
+    let mut hidden = hidden.iter().peekable();
     let mut lines = HashSet::new();
-    let (mut at, mut line) = (0, 0);
-    for hidden in redactor.hidden(content) {
-        line += newlines(&content[at..hidden.start]);
-        let last = line + newlines(&content[hidden.start..hidden.end]);
-        let ends_line = content[hidden.start..hidden.end].ends_with(b"\n");
-        lines.extend(line..=last - usize::from(ends_line));
-        (at, line) = (hidden.end, last);
+    let mut end = 0;
+    for (number, line) in content.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let start = end;
+        end += line.len();
+        while hidden.next_if(|range| range.end <= start).is_some() {}
+        if hidden.peek().is_some_and(|range| range.start < end) {
+            lines.insert(number);
+        }
     }
     lines
 }

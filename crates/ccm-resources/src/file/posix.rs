@@ -6,7 +6,7 @@ use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
     Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
 };
-use ccm_model::{Failure, Missing};
+use ccm_model::{Failure, Missing, Secrets};
 
 use super::decide::{Done, FileResource, Plan, mount_point, plan};
 use super::diff;
@@ -79,7 +79,7 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     let before = matches!(reading, Reading::Before { .. });
     let diff = context.diff && before;
     if let (true, true, Some(Content::Text(text))) = (before, file.sensitive, &file.content) {
-        become_secret(text.as_bytes(), context);
+        become_secret(text.as_bytes(), context.secrets);
     }
     let redactor = context.secrets.redactor();
     let mut holds_secret =
@@ -103,7 +103,7 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
             wanted.sha256 = Some(read.sha256);
             if let Some(content) = &read.content {
                 if file.sensitive {
-                    become_secret(content, context);
+                    become_secret(content, context.secrets);
                 }
                 holds_secret = redactor.finds(content);
             }
@@ -155,9 +155,9 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
 }
 
 /// Remembers content as a secret. What is too long to be looked for everywhere stays one of this file alone.
-fn become_secret(content: &[u8], context: &Context<'_>) {
+fn become_secret(content: &[u8], secrets: &Secrets) {
     if let Some(text) = str::from_utf8(content).ok().filter(|text| text.len() <= LONGEST_SECRET) {
-        context.secrets.add([text]);
+        secrets.add([text]);
     }
 }
 

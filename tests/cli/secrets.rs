@@ -12,6 +12,7 @@ const KEY: &str = "first line of the key\nsecond line of the key\nend of it";
 const FROM_FILE: &str = "only-in-the-file-77aa";
 const IN_CHILD: &str = "child-only-88bb99";
 const IN_HIERA: &str = "hiera-only-31cc42";
+const REPLACED: &str = "replaced-by-hiera-0";
 const OF_SENSITIVE_EXEC: &str = "printed by the sensitive one";
 const WORDS_OF_SENSITIVE_EXEC: &str = "word-of-the-sensitive-one";
 const OLD_PASSWORD: &str = "the-password-before";
@@ -24,6 +25,7 @@ fn secrets() -> Vec<String> {
         FROM_FILE,
         IN_CHILD,
         IN_HIERA,
+        REPLACED,
         OF_SENSITIVE_EXEC,
         WORDS_OF_SENSITIVE_EXEC,
         OLD_PASSWORD,
@@ -70,7 +72,8 @@ fn assert_hidden_below(directory: &Path, found: &mut usize) {
 }
 
 /// Prints a secret in several writes, and ends in the midst of another.
-const PIECES: &str = "for part in tok- 5f3a 9be1 c7 d2; do printf %s $part; /bin/true; done
+const PIECES: &str = "echo replaced-by-hiera-0
+for part in tok- 5f3a 9be1 c7 d2; do printf %s $part; /bin/true; done
 echo
 printf tok-5f3a9be1 >&2
 exit 3
@@ -79,12 +82,12 @@ exit 3
 /// Secrets in every place a manifest has for them.
 fn write_manifest(scratch: &Scratch) {
     scratch.write("pieces.sh", PIECES);
-    scratch.write("secret.txt", &format!("{FROM_FILE}\n"));
+    scratch.write("secret.txt", format!("{FROM_FILE}\n"));
     scratch.write("app.conf.j2", "user=app\npassword={{ Data.password }}\nport=80\n");
-    scratch.write("hiera.yaml", &format!("data:\n  # @sensitive\n  extra: {IN_HIERA}\n"));
+    scratch.write("hiera.yaml", format!("data:\n  # @sensitive\n  extra: {IN_HIERA}\n"));
     scratch.write(
         "child.yaml",
-        &format!(
+        format!(
             "data:\n  # @sensitive\n  own: {IN_CHILD}\nccm:\n  resources:\n    - exec:\n        - in the child:\n            command: echo {{{{ Data.own }}}}\n            logoutput: true\n"
         ),
     );
@@ -100,6 +103,8 @@ data:
     first line of the key
     second line of the key
     end of it
+  # @sensitive
+  extra: replaced-by-hiera-0
   # @sensitive
   from_file: "{{ file('secret.txt') }}"
 ccm:
@@ -164,7 +169,7 @@ ccm:
     - apply:
         - child.yaml:
 "#;
-    scratch.write("manifest.yaml", &manifest.replace("[dir]", &scratch.path().to_string_lossy()));
+    scratch.write("manifest.yaml", manifest.replace("[dir]", &scratch.path().to_string_lossy()));
     let managed = scratch.path().join("managed");
     std::fs::create_dir_all(&managed).expect("a directory");
     std::fs::write(managed.join("app.conf"), format!("user=app\npassword={OLD_PASSWORD}\nport=80\n"))

@@ -46,8 +46,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(runner) => runner.hiding(secrets().clone()),
         Err(error) => return cannot_start(&error),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = match runtime {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return cannot_start(&error),
     };

@@ -26,3 +26,16 @@ impl<W: Write> Write for Hiding<W> {
         self.0.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_written_without_secrets() {
+        secrets().add(["only-in-this-test-5d1"]);
+        let mut written = Hiding(Vec::new());
+        written.write_all(b"DEBUG read only-in-this-test-5d1\n").expect("a vector takes all");
+        assert_eq!(written.0, b"DEBUG read [redacted]\n");
+    }
+}

@@ -94,7 +94,9 @@ pub(crate) fn resolve(
     let validate =
         |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
     diagnostics.extend(annotations::check(&value, &found, &validate));
-    let secrets = annotations::sensitive_texts(&value, &found);
+    // What a higher layer replaced was a secret as well, and may still be in use.
+    let values = layers.values().chain([&value]);
+    let secrets = values.flat_map(|value| annotations::sensitive_texts(value, &found)).collect();
     diagnostics.extend(annotations::too_short(&value, &found));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
     ResolvedData { value, secrets, entries, layers }

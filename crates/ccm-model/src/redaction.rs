@@ -67,20 +67,12 @@ impl Redactor {
     /// The text without what has to be hidden. Where a text was cut short (`…`, `...`), the beginning of a
     /// value is hidden as well.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let hidden = self.hidden_in_text(text);
-        if hidden.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        let mut shown = String::with_capacity(text.len());
-        let mut at = 0;
-        for range in hidden {
-            // Values are whole characters, and so are the forms they are written in.
-            shown += text.get(at..range.start).unwrap_or_default();
-            shown += REDACTED;
-            at = range.end;
-        }
-        shown += text.get(at..).unwrap_or_default();
-        Cow::Owned(shown)
+        replace(text, self.hidden_in_text(text))
+    }
+
+    /// The text without what has to be hidden, for text that nobody has cut.
+    pub(crate) fn redact_uncut<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        replace(text, self.hidden(text.as_bytes()))
     }
 
     /// The parts of a text that [`Self::redact`] hides, in order.
@@ -120,6 +112,23 @@ impl Redactor {
         // What goes over several lines is not found in one.
         Cow::Owned(self.redact(&shown).into_owned())
     }
+}
+
+/// Replaces parts of a text.
+fn replace(text: &str, hidden: Vec<Range<usize>>) -> Cow<'_, str> {
+    if hidden.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut at = 0;
+    for range in hidden {
+        // Values are whole characters, and so are the forms they are written in.
+        shown += text.get(at..range.start).unwrap_or_default();
+        shown += REDACTED;
+        at = range.end;
+    }
+    shown += text.get(at..).unwrap_or_default();
+    Cow::Owned(shown)
 }
 
 /// Unites ranges that overlap.

@@ -21,7 +21,7 @@ impl Redactor {
             Event::ResourceStarted(started) => self.id(&mut started.id),
             Event::OutputReceived(output) => {
                 self.id(&mut output.id);
-                self.text(&mut output.line);
+                self.line(&mut output.line);
             }
             Event::ResourceFinished(transaction) => self.transaction(transaction),
             Event::SessionFinished(summary) => self.summary(summary),
@@ -83,7 +83,8 @@ impl Redactor {
     fn failure(&self, failure: &mut Failure) {
         self.texts(&mut failure.chain);
         self.texts(&mut failure.hints);
-        failure.output.iter_mut().for_each(|tail| self.texts(&mut tail.lines));
+        let lines = failure.output.iter_mut().flat_map(|tail| &mut tail.lines);
+        lines.for_each(|line| self.line(line));
     }
 
     fn id(&self, id: &mut ResourceId) {
@@ -95,6 +96,13 @@ impl Redactor {
     fn text(&self, text: &mut String) {
         if let Cow::Owned(redacted) = self.redact(text) {
             *text = redacted;
+        }
+    }
+
+    /// Hides in what a command printed, which was hidden once before anything was cut off.
+    fn line(&self, line: &mut String) {
+        if let Cow::Owned(redacted) = self.redact_uncut(line) {
+            *line = redacted;
         }
     }
 

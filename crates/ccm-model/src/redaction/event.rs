@@ -4,15 +4,22 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use super::Redactor;
+use super::{REDACTED, Redactor};
 use crate::{
-    Entry, Event, Failure, Key, Map, Node, Outcome, Properties, ResourceId, RunSummary, Scalar, ScalarStyle,
-    SkipCause, StopCause, Transaction, Value,
+    Entry, Event, Failure, Key, Kind, Map, Node, Outcome, Properties, ResourceId, RunSummary, Scalar,
+    ScalarStyle, SkipCause, StopCause, Transaction, Value,
 };
 
+/// Properties of which a sensitive resource tells nothing.
+const SENSITIVE: [&str; 6] = ["args", "command", "content", "environment", "expect", "stdin"];
+
 impl Redactor {
-    /// The event without what has to be hidden. The same name always becomes the same.
+    /// The event without what has to be hidden, and without what a sensitive resource does not tell of itself.
+    /// The same name always becomes the same.
     pub fn redact_event(&self, mut event: Event) -> Event {
+        if let Event::ResourceFinished(transaction) = &mut event {
+            hide_sensitive(&mut transaction.properties);
+        }
         if self.is_empty() {
             return event;
         }
@@ -155,5 +162,19 @@ impl Redactor {
             }
         };
         Node { value, span: node.span }
+    }
+}
+
+/// Hides properties of a resource that is `sensitive`, whatever is in them.
+fn hide_sensitive(properties: &mut Properties) {
+    // What is not known to be `false` may have turned out to be true when the resource was reached.
+    let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
+    if properties.get("sensitive").is_none_or(|node| node.as_scalar().is_some_and(is_false)) {
+        return;
+    }
+    for name in SENSITIVE {
+        if let Some(Entry { key, value }) = properties.entry(name).cloned() {
+            properties.replace(Entry { key, value: Node::text(REDACTED, value.span) });
+        }
     }
 }

@@ -149,22 +149,20 @@ fn no_part_of_an_event_keeps_a_value() {
     let mut failure = Failure::new(says("chain")).with_hint(says("hint"));
     failure.output.push(StreamTail { stream: Stream::Stderr, lines: vec![says("line")], bytes_before: 0 });
     let transaction = |outcome: Outcome| {
+        let properties = Properties::new(Map::new(vec![entry("args".to_owned(), map.clone())]), None);
         Event::ResourceFinished(Box::new(Transaction {
             id: id(),
             alias: Some(says("alias")),
-            at: SystemTime::UNIX_EPOCH,
-            duration: Duration::ZERO,
-            provider: None,
             requested_ensure: says("ensure"),
             final_ensure: Some(says("ensure")),
             outcome,
-            properties: Properties::new(Map::new(vec![entry("args".to_owned(), map.clone())]), None),
             reason: Some(says("reason")),
             triggered_by: vec![id()],
             warnings: vec![says("warning")],
             notes: vec![says("note")],
             state: Some(serde_json::json!({ "a": [says("state")] })),
             diff: Some(says("+diff")),
+            ..transaction_of(properties)
         }))
     };
     let stopped = || StopCause::Failed { culprit: id() };
@@ -200,6 +198,54 @@ fn no_part_of_an_event_keeps_a_value() {
     }
 }
 
+#[test]
+fn a_sensitive_resource_tells_little_of_itself() {
+    for (sensitive, hides) in [("true", true), ("{{ Data.x }}", true), ("false", false), ("null", false)] {
+        let plain = |text: &str| Node {
+            value: crate::Value::Scalar(crate::Scalar {
+                text: text.into(),
+                style: crate::ScalarStyle::Plain,
+            }),
+            span: Span::default(),
+        };
+        let entry =
+            |key: &str, value: Node| Entry { key: Key { text: key.into(), span: Span::default() }, value };
+        let all = ["args", "command", "content", "environment", "expect", "stdin"];
+        let defaults = Map::new(all[..3].iter().map(|name| entry(name, plain("abc"))).collect());
+        let mut own: Vec<Entry> = all[3..].iter().map(|name| entry(name, plain("abc"))).collect();
+        own.extend([entry("sensitive", plain(sensitive)), entry("cwd", plain("/abc"))]);
+        let transaction = transaction_of(Properties::new(Map::new(own), Some(Arc::new(defaults))));
+        let event = Redactor::default().redact_event(Event::ResourceFinished(Box::new(transaction)));
+        let Event::ResourceFinished(transaction) = event else { panic!("another event") };
+        for name in all {
+            let shown = transaction.properties.get(name).and_then(Node::as_text);
+            assert_eq!(shown, Some(if hides { REDACTED } else { "abc" }), "{name}");
+        }
+        assert_eq!(transaction.properties.get("cwd").and_then(Node::as_text), Some("/abc"));
+    }
+}
+
+/// A transaction with these properties and nothing else.
+fn transaction_of(properties: Properties) -> Transaction {
+    Transaction {
+        id: ResourceId::new("exec", "a"),
+        alias: None,
+        at: SystemTime::UNIX_EPOCH,
+        duration: Duration::ZERO,
+        provider: None,
+        requested_ensure: String::new(),
+        final_ensure: None,
+        outcome: Outcome::Changed,
+        properties,
+        reason: None,
+        triggered_by: Vec::new(),
+        warnings: Vec::new(),
+        notes: Vec::new(),
+        state: None,
+        diff: None,
+    }
+}
+
 /// What a stream becomes that comes in these pieces.
 fn streamed<'p>(values: &[String], pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
     let redactor = Arc::new(Redactor::new(values.iter().map(String::as_str)));
@@ -215,7 +261,9 @@ fn streamed<'p>(values: &[String], pieces: impl IntoIterator<Item = &'p [u8]>) -
 /// The same by trying everything everywhere.
 fn by_hand(values: &[String], printed: &[u8]) -> Vec<u8> {
     let mut forms: Vec<String> = Vec::new();
-    values.iter().for_each(|value| forms::of(value, &mut |form| forms.push(form)));
+    for value in values {
+        forms::of(value, &mut |form| forms.push(form));
+    }
     let mut hidden = Vec::new();
     for start in 0..printed.len() {
         for form in &forms {
@@ -287,7 +335,7 @@ proptest! {
     ) {
         let printed = format!("{around}{value}{around}{value}");
         let printed = &printed.as_bytes()[..length.min(printed.len())];
-        let shown = streamed(&[value.clone()], printed.chunks(read));
+        let shown = streamed(std::slice::from_ref(&value), printed.chunks(read));
         let shown = String::from_utf8_lossy(&shown).into_owned();
         prop_assert!(!shown.contains(&value));
         let last = shown.rsplit(REDACTED).next().unwrap_or_default();

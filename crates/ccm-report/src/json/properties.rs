@@ -6,18 +6,12 @@ use sha2::{Digest as _, Sha256};
 
 /// Properties whose text is told by size and checksum only.
 const HIDDEN: &[&str] = &["content", "stdin"];
-/// Properties of which a sensitive resource tells nothing at all.
-const SENSITIVE: &[&str] = &["content", "stdin", "command", "args", "environment", "expect"];
 
 /// Every property that is given, as it was written.
 pub(super) fn shown(properties: &Properties) -> Value {
-    // What is not known to be `false` may turn out to be true when the resource is reached.
-    let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
-    let sensitive = properties.get("sensitive").is_some_and(|node| !node.as_scalar().is_some_and(is_false));
     let one = |entry: &Entry| {
         let name = &*entry.key.text;
         let value = match name {
-            name if sensitive && SENSITIVE.contains(&name) => REDACTED.into(),
             "environment" => environment(&entry.value),
             name if HIDDEN.contains(&name) => hidden(&entry.value),
             _ => node(&entry.value),
@@ -176,13 +170,6 @@ mod tests {
         assert_eq!(found["content"], REDACTED);
         assert_eq!(found["environment"]["A"], REDACTED);
         assert_eq!(found["environment"]["B"]["size"], 3);
-        for (sensitive, hides) in [("true", true), ("{{ Data.x }}", true), ("false", false)] {
-            let all = ["command", "args", "environment", "stdin", "content", "expect"];
-            let mut entries: Vec<Entry> = all.iter().map(|name| entry(name, quoted("abc"))).collect();
-            entries.extend([entry("sensitive", plain(sensitive)), entry("cwd", quoted("/abc"))]);
-            let found = shown(entries);
-            assert!(all.iter().all(|name| (found[name] == REDACTED) == hides), "{sensitive}: {found}");
-            assert_eq!(found["cwd"], "/abc");
-        }
+        assert_eq!(shown(vec![entry("environment", text())])["environment"], REDACTED);
     }
 }

@@ -25,6 +25,7 @@ mod mistakes;
 mod record;
 mod render;
 mod schema;
+mod secrets;
 mod seed;
 mod state;
 mod terminal;

@@ -16,6 +16,7 @@ mod bare;
 mod binary;
 mod manifests;
 mod measure;
+mod redaction;
 mod sandbox;
 
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ fn main() {
     exec_run();
     sandbox::run(scratch.path());
     exec_steady();
+    redaction::measure();
     shapes();
 }
 

@@ -18,6 +18,7 @@ use crate::arguments::{Apply, Output};
 use crate::exit::Code;
 use crate::late::CatalogLate;
 use crate::listeners::{self, EventsFile, Listeners};
+use crate::secrets::{Hiding, secrets};
 use crate::sources::MachineSources;
 use crate::{diagnostics, manifest, messages, show, state, watch};
 
@@ -50,11 +51,10 @@ pub(crate) fn run(arguments: &Apply) -> Code {
     };
     let runner = match SystemRunner::new() {
         // Every process has its own program under this path, also after an update has replaced the file.
-        Ok(runner) => runner.with_launcher("/proc/self/exe"),
+        Ok(runner) => runner.with_launcher("/proc/self/exe").hiding(secrets().clone()),
         Err(error) => return cannot_start(&error),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = match runtime {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return cannot_start(&error),
     };
@@ -77,6 +77,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         types: &types.iter().map(|found| *found as _).collect::<Vec<_>>(),
         host: Host { runner: &runner, files: &files, clock: &clock },
         late: &CatalogLate { late: &loaded.late, catalog: &catalog },
+        secrets: secrets(),
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,
         fail_on_error: arguments.fail_on_error,
@@ -199,7 +200,7 @@ pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
 fn debug_to_stderr() {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::DEBUG)
-        .with_writer(anstream::stderr)
+        .with_writer(|| Hiding(anstream::stderr()))
         .with_target(false)
         .without_time()
         .finish();

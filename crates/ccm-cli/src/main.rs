@@ -13,6 +13,7 @@ mod listeners;
 mod manifest;
 mod messages;
 mod printed;
+mod secrets;
 mod show;
 mod sources;
 mod state;

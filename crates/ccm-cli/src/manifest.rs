@@ -10,6 +10,7 @@ use ccm_model::{Catalog, Diagnostic, Severity, TypeSpec};
 
 use crate::arguments::{DataArguments, EnvironmentArguments, ManifestArguments};
 use crate::exit::Code;
+use crate::secrets::secrets;
 use crate::sources::{MachineSources, url_hint};
 use crate::{diagnostics, messages};
 
@@ -25,6 +26,7 @@ pub(crate) fn read<'s>(
     let request = request(arguments, values, sources)?;
     let name = request.name.clone();
     let mut loaded = load(request, &specs(types), sources);
+    secrets().add(loaded.data.secrets.iter().cloned());
     if warnings || loaded.catalog.is_none() {
         diagnostics::print(&loaded.diagnostics, &loaded.texts());
     }

@@ -81,7 +81,7 @@ fn matrix(arguments: &Validate, sources: &MachineSources) -> Code {
         };
         failed += usize::from(loaded.catalog.is_none());
         for diagnostic in &loaded.diagnostics {
-            let text = diagnostics::shown(diagnostic, &texts);
+            let text = diagnostics::rendered(diagnostic, &texts);
             match all_shown.iter_mut().find(|shown| shown.text == text) {
                 Some(shown) => shown.machines.push(machine),
                 None => all_shown.push(Shown { text, machines: vec![machine] }),

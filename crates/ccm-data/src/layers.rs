@@ -49,6 +49,11 @@ pub struct Origin {
 }
 
 impl Layers {
+    /// The values of each layer, from the lowest to the highest.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        self.0.iter().map(|layer| &layer.value)
+    }
+
     /// Begins with the lowest layer.
     pub fn new(data: Value) -> Self {
         Self(vec![Layer { source: Source::Data, value: data, how: How::Deep }])

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use ccm_host::{Cancellation, Host, Local};
-use ccm_model::{Artifact, Failure, Resource, Stream, TypeSpec};
+use ccm_model::{Artifact, Failure, Resource, Secrets, Stream, TypeSpec};
 
 use crate::Managed;
 
@@ -151,6 +151,8 @@ pub struct Context<'a> {
     pub state_directory: Option<&'a Path>,
     /// Whether a change of content is to be shown as a diff.
     pub diff: bool,
+    /// What must not be shown. A provider that comes to know more of it adds it.
+    pub secrets: &'a Secrets,
     /// In noop, the directories that earlier resources would have made.
     pub(crate) would_be_directories: &'a HashSet<&'a Path>,
     /// Where lines of a running command go.

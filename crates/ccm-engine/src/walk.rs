@@ -10,8 +10,8 @@ use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
     Artifacts, Catalog, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome,
-    OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause,
-    Transaction, WantedAt,
+    OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary, Secrets, SessionStarted, SkipCause,
+    StopCause, Transaction, WantedAt,
 };
 
 use crate::contract::{Context, ResourceType};
@@ -37,6 +37,8 @@ pub struct Run<'a> {
     pub host: Host<'a>,
     /// Completes resources when they are reached.
     pub late: &'a dyn LateValues,
+    /// What no event may show; providers add what they come to know.
+    pub secrets: &'a Secrets,
     /// How it can be ended from outside.
     pub stop: Stop<'a>,
     /// Change nothing, say what would be.
@@ -57,8 +59,10 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Applies the catalog. Emits the events of the run, and returns what it amounted to.
+    /// Applies the catalog. Emits the events of the run, and returns what it amounted to. What must not be
+    /// shown is in none of them.
     pub async fn apply(&self, on_event: &mut dyn FnMut(Event)) -> RunSummary {
+        let on_event = &mut |event| on_event(self.secrets.redactor().redact_event(event));
         let began = self.host.clock.monotonic();
         on_event(Event::SessionStarted(SessionStarted {
             at: self.host.clock.now(),
@@ -76,6 +80,7 @@ impl Run<'_> {
             stopped: walk.stopped,
             message: self.catalog.post_message.clone(),
         };
+        let summary = self.secrets.redactor().redact_summary(summary);
         on_event(Event::SessionFinished(Box::new(summary.clone())));
         summary
     }
@@ -307,6 +312,7 @@ impl<'a> Walk<'a> {
             directory: resource.child.map_or(run.directory, |child| &run.catalog.child(child).directory),
             state_directory: run.state_directory,
             diff: run.diff,
+            secrets: run.secrets,
             would_be_directories: &self.would_be_directories,
             on_line: &mut on_line,
             warnings: Vec::new(),

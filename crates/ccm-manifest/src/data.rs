@@ -114,8 +114,12 @@ pub(crate) fn resolve(
     let validate =
         |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
     diagnostics.extend(annotations::check(&value, &found, &validate));
-    let mut secrets = annotations::sensitive_texts(&value, &found);
+    // What a higher layer replaced was a secret as well, and may still be in use.
+    let values = layers.values().chain([&value]);
+    let mut secrets: Vec<String> =
+        values.flat_map(|value| annotations::sensitive_texts(value, &found)).collect();
     secrets.extend(around.over.iter().flat_map(|overlay| overlay.secrets.iter().cloned()));
+    diagnostics.extend(annotations::too_short(&value, &found));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
     ResolvedData { value, secrets, entries, layers }
 }

@@ -13,6 +13,7 @@ mod escape;
 mod event;
 mod node;
 mod outcome;
+mod redaction;
 mod reference;
 mod source;
 mod spec;
@@ -34,6 +35,7 @@ pub use event::{
 };
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
+pub use redaction::{REDACTED, Redactor, Secrets, StreamRedactor};
 pub use reference::{ReferenceError, ResourceId};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
 pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};

@@ -9,7 +9,7 @@ use ccm_engine::{
 use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
 use ccm_model::{
     Artifact, Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Key, Map, Node, Outcome,
-    Properties, Resource, ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream,
+    Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets, SkipCause, Span, StopCause, Stream,
     TypeSpec,
 };
 use serde_json::json;
@@ -249,6 +249,7 @@ pub(crate) struct Options<'a> {
     pub only: Option<&'a [ResourceIndex]>,
     pub stopped_before: bool,
     pub late: Option<&'a dyn LateValues>,
+    pub secrets: Secrets,
 }
 
 /// What a run did.
@@ -292,6 +293,7 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
         types: &[&FakeType],
         host: Host { runner: &runner, files: &files, clock: &clock },
         late: options.late.unwrap_or(&NoLateValues),
+        secrets: &options.secrets,
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: options.noop,
         fail_on_error: options.fail_on_error,

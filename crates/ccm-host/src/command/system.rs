@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use ccm_model::Stream;
+use ccm_model::{Secrets, Stream};
 use nix::sys::signal::Signal;
 use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitIdStatus, getpid, pidfd_open, waitid};
 use tokio::io::unix::AsyncFd;
@@ -64,6 +64,7 @@ pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
     launcher: Option<PathBuf>,
     switched_off: Vec<Layer>,
+    secrets: Secrets,
 }
 
 impl SystemRunner {
@@ -78,7 +79,12 @@ impl SystemRunner {
         table::read_one(us.as_raw_nonzero().get()).ok_or(RunnerError::Table)?;
         nix::sys::prctl::set_child_subreaper(true)
             .map_err(|error| RunnerError::Subreaper { source: error.into() })?;
-        Ok(Self { environment: OnceLock::new(), launcher: None, switched_off: Vec::new() })
+        Ok(Self {
+            environment: OnceLock::new(),
+            launcher: None,
+            switched_off: Vec::new(),
+            secrets: Secrets::new(),
+        })
     }
 
     /// Names the program that commands with a user, a umask or a sandbox go through: one that begins with
@@ -94,6 +100,13 @@ impl SystemRunner {
     pub fn without(mut self, layer: Layer) -> Self {
         self.switched_off.push(layer);
         self
+    }
+
+    /// Hides these values in what commands print, before anything else sees it. What becomes secret later
+    /// counts for commands that start after that.
+    #[must_use]
+    pub fn hiding(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 }
 
@@ -159,7 +172,8 @@ async fn run(
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;
     let stdin = stdin.zip(command.stdin.as_deref());
-    let mut streams = Streams::new(stdin, stdout, stderr, on_line).map_err(failed)?;
+    let mut streams =
+        Streams::new(stdin, stdout, stderr, &runner.secrets.redactor(), on_line).map_err(failed)?;
 
     let interruption = streams.during(async {
         tokio::select! {

@@ -17,6 +17,7 @@ mod launched;
 mod output;
 mod preparation;
 mod sandboxed;
+mod secrets;
 mod signals;
 mod start;
 mod survivors;

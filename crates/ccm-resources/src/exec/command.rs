@@ -71,6 +71,8 @@ pub(crate) struct Exec {
     pub expect: Option<Expectations>,
     pub capture: Captures,
     pub executor: Option<Executor>,
+    /// What it and its guards print is nobody's business.
+    pub sensitive: bool,
 }
 
 /// Something wrong with the properties taken together.
@@ -234,6 +236,7 @@ impl Exec {
             expect: written.expect,
             capture: written.capture.unwrap_or_default(),
             executor,
+            sensitive: written.sensitive.unwrap_or_default(),
         })
     }
 
@@ -273,6 +276,13 @@ impl Exec {
             timeout: self.timeout,
             ..Command::new(program)
         })
+    }
+
+    /// The words of the command and what else is given to it, for hiding them.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let values = self.environment.iter().map(|(_, value)| value);
+        let words = self.line.args.iter().chain([&self.line.program]);
+        words.chain(values).chain(&self.stdin).map(String::as_str)
     }
 
     /// What an error calls a missing command, which differs between the providers.

@@ -48,7 +48,7 @@ async fn exit_code(exec: &Exec, guard: &Guard, context: &mut Context<'_>) -> Res
     }
     let with_output = |message: String| {
         let mut failure = Failure::new(message);
-        failure.output = tails(&finished);
+        failure.output = tails(exec, &finished);
         failure
     };
     match &finished.exit {

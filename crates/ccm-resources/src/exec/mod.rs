@@ -52,7 +52,7 @@ impl TypeSpec for ExecType {
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
-        &["user", "group", "umask", "sandbox", "sensitive", "docker"]
+        &["user", "group", "umask", "sandbox", "docker"]
     }
 
     fn ensures(&self) -> &'static [&'static str] {

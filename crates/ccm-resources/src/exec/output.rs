@@ -7,6 +7,8 @@ use ccm_host::{Captured, Finished};
 use ccm_model::{Stream, StreamTail};
 use serde_json::Value;
 
+use super::command::Exec;
+
 /// How many lines of a stream a failure quotes.
 const LINES: usize = 20;
 /// How many characters of them.
@@ -25,8 +27,11 @@ pub(crate) enum Unread {
     NotJson(serde_json::Error),
 }
 
-/// The last lines of both streams; a stream that printed nothing is left out.
-pub(crate) fn tails(finished: &Finished) -> Vec<StreamTail> {
+/// The last lines of both streams, unless the exec is sensitive; a stream that printed nothing is left out.
+pub(crate) fn tails(exec: &Exec, finished: &Finished) -> Vec<StreamTail> {
+    if exec.sensitive {
+        return Vec::new();
+    }
     let both = [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)];
     both.into_iter().filter_map(|(stream, captured)| tail(stream, captured)).collect()
 }

@@ -44,8 +44,11 @@ pub(crate) struct ExecProperties {
     /// Let `creates` and guards hold also when a resource in `subscribe` changed. Default: `false`.
     pub refresh_respects_guards: Option<bool>,
     /// Whether what the command prints goes to the log line by line while it runs. A failure quotes the last
-    /// 20 lines of each stream in any case. Default: `on_failure`.
+    /// 20 lines of each stream in any case, unless `sensitive` is set. Default: `on_failure`.
     pub logoutput: Option<LogOutput>,
+    /// Show and store nothing that the command and its guards print, and hide `command`, `args`, `environment`
+    /// and `stdin` wherever properties are shown. Default: `false`.
+    pub sensitive: Option<bool>,
     /// What the command reads from standard input. Default: nothing, its input is the null device.
     pub stdin: Option<Text>,
     /// How often the command is tried until it succeeds. Default: `1`.

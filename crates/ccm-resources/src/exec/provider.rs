@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Command, Exit, Finished, Host, Local, Process, StartError, random};
-use ccm_model::{Failure, Missing};
+use ccm_model::{Failure, Missing, Redactor};
 
 use super::command::{Exec, Interpreter};
 use super::decide::{ExecKind, guards_matter};
 use super::guards;
-use super::judge::{Ended, judge};
+use super::judge::{Ended, Success, judge};
 use super::output::tails;
 use super::record;
 use super::state::ExecState;
@@ -110,6 +110,11 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failur
         let (code, duration, judged, again) = match run(exec, &command, context).await {
             Ok(finished) => {
                 let judged = judge(exec, &finished);
+                if let (true, Ok(Success { captured: Some(captured), .. })) = (exec.sensitive, &judged) {
+                    let mut texts = Vec::new();
+                    leaves(captured, &mut texts);
+                    context.secrets.add(texts);
+                }
                 context.leave(record::files(exec, Some(&finished), judged.is_err()));
                 let again = judged.as_ref().is_err_and(|failure| failure.missing.is_none());
                 (exit_code(&finished), finished.duration, judged, again && finished.exit != Exit::Cancelled)
@@ -136,10 +141,21 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failur
     }
 }
 
+/// The texts and numbers in a value, as text.
+fn leaves(value: &serde_json::Value, texts: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Null | serde_json::Value::Bool(_) => {}
+        serde_json::Value::Number(number) => texts.push(number.to_string()),
+        serde_json::Value::String(text) => texts.push(text.clone()),
+        serde_json::Value::Array(elements) => elements.iter().for_each(|element| leaves(element, texts)),
+        serde_json::Value::Object(map) => map.values().for_each(|value| leaves(value, texts)),
+    }
+}
+
 /// Runs the command once to its end.
 async fn run(exec: &Exec, command: &Command, context: &mut Context<'_>) -> Result<Finished, Failure> {
     let (runner, cancellation) = (context.host.runner, context.cancellation);
-    let show = exec.logoutput == LogOutput::Always;
+    let show = exec.logoutput == LogOutput::Always && !exec.sensitive;
     let mut on_line = |stream, line: &str| {
         if show {
             context.line(stream, line);
@@ -195,7 +211,18 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
         StartError::WorkingDirectory { path, .. } => failure.missing = Some(Missing::Path(path.clone())),
         _ => {}
     }
+    if exec.sensitive {
+        hide_texts(&mut failure, exec);
+    }
     failure
+}
+
+/// Hides what the command of an exec is made of.
+fn hide_texts(failure: &mut Failure, exec: &Exec) {
+    let redactor = Redactor::new(exec.texts());
+    for text in failure.chain.iter_mut().chain(&mut failure.hints) {
+        *text = redactor.redact(text).into_owned();
+    }
 }
 
 /// Advises what to do about a name that was hardly meant as a program's.
@@ -219,7 +246,7 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     if exec.interpreter != Interpreter::Shell || finished.exit != Exit::Code(127) {
         return None;
     }
-    let output = tails(finished);
+    let output = tails(exec, finished);
     let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
     let name = not_found_name(stderr.lines.last()?)?.to_owned();
     let path = exec.path.clone().unwrap_or_default();
@@ -247,7 +274,10 @@ fn not_found_name(line: &str) -> Option<&str> {
 fn foresee(exec: &Exec, host: Host<'_>) -> Vec<String> {
     match exec.command(&exec.line, host) {
         Ok(_) => Vec::new(),
-        Err(error) => vec![format!("as things are now it would fail: {error}")],
+        Err(error) => {
+            let why = start_failure(&error, exec).chain.into_iter().next().unwrap_or_default();
+            vec![format!("as things are now it would fail: {why}")]
+        }
     }
 }
 

@@ -10,10 +10,13 @@ use super::capture::milliseconds;
 use super::command::Exec;
 use super::output;
 
-/// The files; none if it went well and there is nothing to look at.
+/// The files; none if it went well and there is nothing to look at, or if nobody may look.
 pub(crate) fn files(exec: &Exec, finished: Option<&Finished>, failed: bool) -> Vec<Artifact> {
     let printed = |finished: &Finished| finished.stdout.total() + finished.stderr.total() > 0;
     let is_watched = exec.expect.is_some() || !exec.capture.0.is_empty() || exec.executor.is_some();
+    if exec.sensitive {
+        return Vec::new();
+    }
     if !failed && !is_watched && !finished.is_some_and(printed) {
         return Vec::new();
     }

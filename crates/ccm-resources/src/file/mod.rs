@@ -36,10 +36,6 @@ impl TypeSpec for FileType {
         "Manages a file or a directory: its content, owner, group and mode."
     }
 
-    fn not_yet(&self) -> &'static [&'static str] {
-        &["sensitive"]
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present", "absent", "directory"]
     }

@@ -27,4 +27,7 @@ pub(crate) struct FileProperties {
     /// Keep a copy of the old content in ccm's state directory before it is replaced or removed.
     /// Default: `false`.
     pub backup: Option<bool>,
+    /// Show neither the content nor its size or checksum, not in a diff either, and hide it wherever else it
+    /// would appear from then on, if it is no longer than 64 KiB. Default: `false`.
+    pub sensitive: Option<bool>,
 }

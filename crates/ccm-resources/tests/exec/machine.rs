@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{Cancellation, Captured, Clock, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
 use ccm_resources::types;
 
 #[derive(Default)]
@@ -12,6 +12,7 @@ pub(crate) struct Machine {
     pub runner: FakeRunner,
     pub files: FakeFiles,
     pub clock: FakeClock,
+    pub secrets: Secrets,
 }
 
 impl Machine {
@@ -57,6 +58,7 @@ impl Machine {
             types: &types,
             host: Host { runner: &self.runner, files: &self.files, clock },
             late: &NoLateValues,
+            secrets: &self.secrets,
             stop: Stop { cancellation, cause: &OnceLock::new() },
             noop,
             fail_on_error: false,

@@ -8,6 +8,7 @@ mod expecting;
 mod machine;
 mod mistakes;
 mod running;
+mod sensitive;
 mod trying;
 
 use ccm_model::Resource;

@@ -68,7 +68,7 @@ fn a_tree_below_a_daemon_is_named() {
 #[test]
 fn what_is_just_ending_is_not_named() {
     alone("survivors::what_is_just_ending_is_not_named", async |runner| {
-        let finished = run(runner, &shell("sleep 0.09 >/dev/null 2>&1 &")).await;
+        let finished = run(runner, &shell("sleep 0.02 >/dev/null 2>&1 &")).await;
         assert!(finished.left_running.is_empty(), "{finished:?}");
     });
 }

@@ -18,6 +18,7 @@ mod files;
 pub mod launcher;
 mod machine;
 mod outlet;
+mod private;
 mod process;
 mod raw;
 pub mod signals;
@@ -37,6 +38,7 @@ pub use files::{
 };
 pub use machine::{FakeMachine, Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use outlet::Outlet;
+pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};
 pub use surroundings::{Terminal, absolute, environment, random, variable};
 

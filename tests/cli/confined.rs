@@ -395,6 +395,49 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
 }
 
 #[test]
+fn an_interrupted_run_leaves_nothing() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write("shared/.keep", "");
+    let shared = scratch.at("shared");
+    let exec = format!(
+        "ccm: {{resources: [{{exec: [{{a: {{command: 'touch {shared}/begun; sleep 30', provider: shell, sandbox: {{write: [{shared}]}}}}}}]}}]}}"
+    );
+    scratch.write("sleep.yaml", exec);
+    let running = ccm(&scratch, &["apply", "sleep.yaml"]).variable("TMPDIR", &scratch.at("private")).start();
+    ccm_testkit::wait_until("the command runs", || scratch.has("shared/begun"));
+    running.signal("INT");
+    let called = running.finish();
+    assert_eq!(called.code, 130, "{}", called.shown());
+    assert_eq!(fs::read_dir(scratch.path().join("private")).expect("the place").count(), 0);
+}
+
+#[test]
+fn a_strangers_link_opens_nothing() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write("open/file", "open\n");
+    let link = scratch.path().join("link");
+    std::os::unix::fs::symlink("open", &link).expect("a link");
+    let read = "sandbox: {read: [./link]}";
+    assert_eq!(lines(&scratch, &format!("cat {}/file", scratch.at("open")), read), ["open"]);
+    if !is_root() {
+        skipped("only root can give a link to a stranger");
+        return;
+    }
+    std::os::unix::fs::lchown(&link, Some(65534), None).expect("a stranger's link");
+    let said = failed(&scratch, &format!("        - a: {{command: 'true', {read}}}\n"));
+    assert!(
+        said.contains("`read` of the sandbox") && said.contains("a symbolic link of another user"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_user_and_a_sandbox_go_together() {
     let scratch = Scratch::new();
     if !is_root() || !kernel_can(&scratch) {

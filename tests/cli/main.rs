@@ -8,6 +8,7 @@
 
 mod apply;
 mod captures;
+mod confined;
 mod documents;
 mod eval;
 mod examples;

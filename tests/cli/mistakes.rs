@@ -63,7 +63,7 @@ fn every_kind_of_mistake_has_its_words() {
         ),
         (
             "later_property",
-            "ccm:\n  resources:\n    - exec:\n        - a: {user: root, control: {if: 'true'}}\n",
+            "ccm:\n  resources:\n    - exec:\n        - a: {health_checks: [], control: {if: 'true'}}\n",
         ),
         ("later_provider", "ccm:\n  resources:\n    - exec:\n        - a: {provider: docker}\n"),
         ("expression", "ccm:\n  resources:\n    - exec:\n        - a: {command: 'echo {{ Data.x }}'}\n"),

@@ -68,6 +68,9 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(state) => state,
         Err(code) => return code,
     };
+    if !arguments.noop {
+        ccm_host::remove_private_leftovers();
+    }
     let clock = SystemClock::new();
     let (source, cancellation) = CancellationSource::new();
     let cause = Arc::new(OnceLock::new());

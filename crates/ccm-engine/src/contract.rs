@@ -68,8 +68,8 @@ pub trait Provider<K: ResourceKind>: Sync {
     ) -> Local<'a, Result<K::Effect, Failure>>;
 
     /// Names what can be seen now that would make an execution fail. Called in noop where it would change.
-    fn foresee(&self, properties: &K::Properties, host: Host<'_>) -> Vec<String> {
-        let _ = (properties, host);
+    fn foresee(&self, properties: &K::Properties, context: &Context<'_>) -> Vec<String> {
+        let _ = (properties, context);
         Vec::new()
     }
 }

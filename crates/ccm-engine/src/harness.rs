@@ -158,7 +158,7 @@ async fn drive(
         }
     };
     if turn.noop {
-        handled.warnings.extend(managed.foresee(context.host));
+        handled.warnings.extend(managed.foresee(context));
         return Ok(if turn.triggered {
             Outcome::WouldRefresh { message: noop_message }
         } else {

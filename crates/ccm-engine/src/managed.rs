@@ -21,7 +21,7 @@ pub trait Managed {
     fn decide(&self, triggered: bool) -> Decision;
 
     /// Names what can be seen now that would make an execution fail.
-    fn foresee(&self, host: Host<'_>) -> Vec<String>;
+    fn foresee(&self, context: &Context<'_>) -> Vec<String>;
 
     /// Changes the system.
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>>;
@@ -124,8 +124,8 @@ impl<K: ResourceKind> Managed for Bound<K> {
         }
     }
 
-    fn foresee(&self, host: Host<'_>) -> Vec<String> {
-        self.provider.foresee(&self.properties, host)
+    fn foresee(&self, context: &Context<'_>) -> Vec<String> {
+        self.provider.foresee(&self.properties, context)
     }
 
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>> {

@@ -23,6 +23,7 @@ use tokio::sync::watch;
 
 use crate::Local;
 use crate::account::{Account, AccountError, Identity};
+use crate::private::PrivateDirectory;
 
 pub use fake::FakeRunner;
 pub use sandbox::{Enforced, Layer, Means, Sandbox};
@@ -350,6 +351,18 @@ pub trait Runner {
     fn environment_of(&self, account: &Account) -> Vec<(String, String)> {
         environment::of_account(account)
     }
+
+    /// The environment that ccm itself was started with.
+    fn inherited_environment(&self) -> Vec<(String, String)>;
+
+    /// Who commands run as if nothing else is said.
+    fn own_identity(&self) -> std::io::Result<Identity>;
+
+    /// Checks that a command can run as somebody.
+    fn may_become(&self, identity: &Identity) -> Result<(), StartError>;
+
+    /// Makes a directory of a command's own, which belongs to whom it runs as; none is who ccm runs as.
+    fn private_directory(&self, owner: Option<&Identity>) -> std::io::Result<PrivateDirectory>;
 
     /// Runs a command to its end, which may be its deadline or a cancellation. Hands on every line of both
     /// streams when it is complete, valid UTF-8, without its end, until a stream has filled its share.

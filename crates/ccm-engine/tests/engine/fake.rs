@@ -149,7 +149,7 @@ impl Provider<FakeKind> for FakeProvider {
         })
     }
 
-    fn foresee(&self, fake: &Behaviour, _: Host<'_>) -> Vec<String> {
+    fn foresee(&self, fake: &Behaviour, _: &Context<'_>) -> Vec<String> {
         vec![format!("{} was foreseen", fake.name)]
     }
 }

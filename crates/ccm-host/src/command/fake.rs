@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use ccm_model::Stream;
 use super::{Cancellation, Captured, Command, Exit, Finished, Level, Runner, StartError};
 use crate::Local;
 use crate::account::{Account, AccountError, Identity};
+use crate::private::PrivateDirectory;
 
 /// Runs nothing, answers what the test told it to, and remembers what was asked.
 #[derive(Debug, Default)]
@@ -104,6 +106,23 @@ impl Runner for FakeRunner {
 
     fn base_environment(&self) -> Vec<(String, String)> {
         vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("HOME".to_owned(), "/root".to_owned())]
+    }
+
+    fn inherited_environment(&self) -> Vec<(String, String)> {
+        [self.base_environment(), vec![("INHERITED".to_owned(), "yes".to_owned())]].concat()
+    }
+
+    fn own_identity(&self) -> io::Result<Identity> {
+        Ok(Identity { uid: 0, gid: 0, groups: vec![0] })
+    }
+
+    fn may_become(&self, _: &Identity) -> Result<(), StartError> {
+        Ok(())
+    }
+
+    /// It is `/tmp/private/work`, and does not exist.
+    fn private_directory(&self, _: Option<&Identity>) -> io::Result<PrivateDirectory> {
+        Ok(PrivateDirectory::invented("/tmp/private/work".into()))
     }
 
     fn run<'a>(

@@ -22,6 +22,7 @@ use super::{
     table,
 };
 use crate::account::{self, Account, AccountError, Identity};
+use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
 
 /// Held by the command that runs. Two at once could not tell whose a process is that has lost its parent.
@@ -135,6 +136,23 @@ impl Runner for SystemRunner {
 
     fn base_environment(&self) -> Vec<(String, String)> {
         self.environment.get_or_init(environment::of_this_user).clone()
+    }
+
+    fn inherited_environment(&self) -> Vec<(String, String)> {
+        crate::environment()
+    }
+
+    fn own_identity(&self) -> io::Result<Identity> {
+        Identity::own()
+    }
+
+    fn may_become(&self, identity: &Identity) -> Result<(), StartError> {
+        let lookup = |source| StartError::Spawn { program: PathBuf::new(), source };
+        to_become(identity, &Identity::own().map_err(lookup)?).map(drop)
+    }
+
+    fn private_directory(&self, owner: Option<&Identity>) -> io::Result<PrivateDirectory> {
+        PrivateDirectory::make(owner)
     }
 
     fn run<'a>(

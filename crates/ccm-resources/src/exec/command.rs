@@ -1,11 +1,8 @@
 //! An exec, complete: from the properties as they were written to what will be run.
 
-use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_host::{Command, Host, StartError};
 use ccm_model::{
     Checked, Diagnostic, Map, Node, SplitError, SplitErrorKind, Text, escape_control, quote_words,
     split_words,
@@ -15,6 +12,7 @@ use super::capture::Captures;
 use super::executor::{Executor, Missing};
 use super::expect::Expectations;
 use super::properties::ExecProperties;
+use super::sandbox::SandboxProperties;
 use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Pause, Timeout, Tries};
 
 /// How long a command may take if nothing else is said.
@@ -53,7 +51,7 @@ pub(crate) struct Exec {
     pub command_is_name: bool,
     pub interpreter: Interpreter,
     pub line: CommandLine,
-    pub cwd: PathBuf,
+    pub cwd: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
     pub path: Option<String>,
     pub returns: Vec<u8>,
@@ -73,6 +71,10 @@ pub(crate) struct Exec {
     pub executor: Option<Executor>,
     /// What it and its guards print is nobody's business.
     pub sensitive: bool,
+    pub user: Option<String>,
+    pub group: Option<String>,
+    pub umask: Option<u32>,
+    pub sandbox: Option<SandboxProperties>,
 }
 
 /// Something wrong with the properties taken together.
@@ -208,17 +210,20 @@ impl Exec {
                     "keep `path`: it is for the lookup of the command and for the command itself",
                 ));
         }
+        let names_workdir = written.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
+        if written.cwd.is_some() && names_workdir {
+            mistakes.push(
+                Mistake::new("cwd", "`cwd` and `workdir` of the sandbox are both given")
+                    .with_hint("keep `workdir`: the command starts there"),
+            );
+        }
         let line = line.filter(|_| mistakes.is_empty()).ok_or(mistakes)?;
         Ok(Self {
             name: name.to_owned(),
             command_is_name,
             interpreter,
             line,
-            cwd: written
-                .cwd
-                .map(|cwd| cwd.0)
-                .or_else(|| executor.as_ref().and_then(|executor| executor.work_dir.clone()))
-                .unwrap_or_else(|| PathBuf::from("/")),
+            cwd: written.cwd.map(|cwd| cwd.0),
             environment,
             path: written.path.map(|path| path.0),
             returns,
@@ -237,44 +242,10 @@ impl Exec {
             capture: written.capture.unwrap_or_default(),
             executor,
             sensitive: written.sensitive.unwrap_or_default(),
-        })
-    }
-
-    /// Looks the program up and lays the environment over the base, or over that of the executor.
-    ///
-    /// The search path is `path`, else a PATH in `environment`, else that of the executor, else the base's:
-    /// what the command sees is what its program is looked for in. With an executor that says nothing of it
-    /// the command sees none.
-    pub(crate) fn command(&self, line: &CommandLine, host: Host<'_>) -> Result<Command, StartError> {
-        let base = host.runner.base_environment();
-        let mut environment = match &self.executor {
-            Some(executor) => executor.environment.clone(),
-            None => base.clone(),
-        };
-        let path = self.path.iter().map(|path| ("PATH".to_owned(), path.clone()));
-        for (name, value) in self.environment.iter().cloned().chain(path) {
-            match environment.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, known)) => *known = value,
-                None => environment.push((name, value)),
-            }
-        }
-        let search_path = environment.iter().chain(&base).find(|(name, _)| name == "PATH");
-        let search_path = search_path.map_or("", |(_, path)| path);
-        if self.cwd.as_os_str() != "/" && !host.files.is_directory(&self.cwd).unwrap_or(true) {
-            let (kind, cause) = match host.files.exists(&self.cwd) {
-                Ok(true) => (ErrorKind::NotADirectory, "it is not a directory"),
-                _ => (ErrorKind::NotFound, "there is no such directory"),
-            };
-            let source = std::io::Error::new(kind, cause);
-            return Err(StartError::WorkingDirectory { path: self.cwd.clone(), source });
-        }
-        let program = host.runner.find(&line.program, search_path, &self.cwd)?;
-        Ok(Command {
-            args: line.args.iter().map(OsString::from).collect(),
-            cwd: self.cwd.clone(),
-            environment,
-            timeout: self.timeout,
-            ..Command::new(program)
+            user: written.user.map(|user| user.0),
+            group: written.group.map(|group| group.0),
+            umask: written.umask.map(|umask| umask.0),
+            sandbox: written.sandbox,
         })
     }
 

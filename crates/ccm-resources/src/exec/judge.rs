@@ -1,7 +1,7 @@
 //! What the end of a command means. Pure.
 
 use ccm_engine::Verified;
-use ccm_host::{Exit, Finished};
+use ccm_host::{Enforced, Exit, Finished};
 use ccm_model::{Failure, display_duration};
 use serde_json::Value;
 
@@ -19,6 +19,8 @@ pub(crate) struct Ended {
     pub attempts: Vec<Attempt>,
     /// What the last one amounted to.
     pub judged: Result<Success, Failure>,
+    /// What of its sandbox was enforced; none without a sandbox.
+    pub enforced: Option<Enforced>,
 }
 
 /// A command that did what it was meant to.

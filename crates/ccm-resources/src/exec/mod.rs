@@ -12,7 +12,9 @@ mod posix;
 mod properties;
 mod provider;
 mod record;
+mod sandbox;
 mod shell;
+mod start;
 mod state;
 mod tries;
 mod values;
@@ -25,7 +27,7 @@ use ccm_model::{
 };
 use schemars::{Schema, SchemaGenerator};
 
-use crate::mistakes::{COMMON, as_failure};
+use crate::mistakes::{COMMON, as_failure, computed_octal};
 use command::{Exec, Interpreter, Mistake};
 use decide::ExecKind;
 use posix::POSIX;
@@ -52,7 +54,7 @@ impl TypeSpec for ExecType {
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
-        &["user", "group", "umask", "sandbox", "docker"]
+        &["docker"]
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -91,6 +93,11 @@ impl TypeSpec for ExecType {
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
         let (properties, mut diagnostics) = decode_partly::<ExecProperties>(&resource.properties, COMMON);
+        if let Some(mistake) = computed_octal(resource, "umask", "0027") {
+            // What else there is to say of it comes from the wrong base.
+            diagnostics.retain(|other| other.span() != mistake.span());
+            diagnostics.push(mistake);
+        }
         let Some(properties) = properties else { return diagnostics };
         let wrong: Vec<&str> = diagnostics.iter().filter_map(|found| property_of(found, resource)).collect();
         match Exec::build(&resource.id.name, interpreter(resource), properties, &resource.settings) {
@@ -127,6 +134,9 @@ impl TypeSpec for ExecType {
 
 impl ResourceType for ExecType {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+        if let Some(mistake) = computed_octal(resource, "umask", "0027") {
+            return Err(as_failure(vec![mistake]));
+        }
         let properties = decode::<ExecProperties>(&resource.properties, COMMON).map_err(as_failure)?;
         let exec = Exec::build(&resource.id.name, interpreter(resource), properties, &resource.settings)
             .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;

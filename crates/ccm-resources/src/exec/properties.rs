@@ -6,9 +6,11 @@ use serde::Deserialize;
 
 use super::capture::Captures;
 use super::expect::Expectations;
+use super::sandbox::SandboxProperties;
 use super::values::{
-    AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, Pause, SearchPath, Timeout, Tries,
+    AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, Pause, SearchPath, Timeout, Tries, Umask,
 };
+use crate::principal::Principal;
 
 /// What a manifest can say about an exec; its documentation is the reference that users read.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -56,6 +58,13 @@ pub(crate) struct ExecProperties {
     /// The pause after the first try, such as `5s`. It doubles after each further one, up to a minute, and is
     /// up to a quarter longer by chance. Default: `1s`.
     pub try_sleep: Option<Pause>,
+    /// Who the command and its guards run as, by name or in digits, with all groups of that user. Only root can
+    /// run them as somebody else. Default: the user who runs ccm.
+    pub user: Option<Principal>,
+    /// Their primary group, by name or in digits. Default: that of the user.
+    pub group: Option<Principal>,
+    /// The permissions that their new files do not get, in octal digits. Default: `022`.
+    pub umask: Option<Umask>,
     /// What the command has to do to count as a success: `exit_code`, `stdout`, `stderr`, `stdout_json`.
     pub expect: Option<Expectations>,
     /// What other resources may use as `Captures.NAME.KEY`: a map of keys to `stdout.json.a.b`, `stdout.raw`,
@@ -63,4 +72,7 @@ pub(crate) struct ExecProperties {
     pub capture: Option<Captures>,
     /// The executor that starts the command, by its name below `ccm` and `executors`. Default: none.
     pub executor: Option<Text>,
+    /// What the command and its guards are kept from: `mode`, `workdir`, `env`, `network`, `read`, `write`,
+    /// `unix_sockets`, `advisory`. `{}` closes all that can be closed.
+    pub sandbox: Option<SandboxProperties>,
 }

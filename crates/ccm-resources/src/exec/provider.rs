@@ -1,5 +1,6 @@
 //! What both providers do alike: reading, running, and putting an end into words.
 
+use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
@@ -12,6 +13,7 @@ use super::guards;
 use super::judge::{Ended, Success, judge};
 use super::output::tails;
 use super::record;
+use super::start::{Start, report};
 use super::state::ExecState;
 use super::tries::{Attempt, pause, told};
 use super::values::LogOutput;
@@ -53,8 +55,8 @@ impl Provider<ExecKind> for OnThisHost {
         Box::pin(execute(exec, context))
     }
 
-    fn foresee(&self, exec: &Exec, host: Host<'_>) -> Vec<String> {
-        foresee(exec, host)
+    fn foresee(&self, exec: &Exec, context: &Context<'_>) -> Vec<String> {
+        foresee(exec, context)
     }
 }
 
@@ -87,6 +89,7 @@ async fn status(
         Reading::After(ended) => {
             state.exit_code = ended.code;
             state.attempts.clone_from(&ended.attempts);
+            state.enforced.clone_from(&ended.enforced);
             state.captured = ended.judged.as_ref().is_ok_and(|success| success.captured.is_some());
             if let Some(path) = missing.filter(|_| ended.judged.is_ok()) {
                 let path = path.display();
@@ -102,26 +105,37 @@ async fn status(
 /// Runs the command until it succeeds, as often as it may be tried. What will not get better by waiting is not
 /// tried again: a program that is not there, and a run that is to end.
 async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
-    let command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec));
-    let mut command = command.inspect_err(|_| context.leave(record::files(exec, None, true)))?;
+    let start = Start::settle(exec, context.host, context.directory)
+        .inspect_err(|_| context.leave(record::files(exec, None, None, true)))?;
+    let ended = try_all(exec, &start, context).await;
+    start.end(context);
+    ended
+}
+
+async fn try_all(exec: &Exec, start: &Start<'_>, context: &mut Context<'_>) -> Result<Ended, Failure> {
+    let cwd = Some(start.cwd.as_path());
+    let command = start.command(&exec.line);
+    let mut command = command.inspect_err(|_| context.leave(record::files(exec, cwd, None, true)))?;
     command.stdin.clone_from(&exec.stdin);
+    let mut enforced = None;
     let mut attempts: Vec<Attempt> = Vec::new();
     loop {
-        let (code, duration, judged, again) = match run(exec, &command, context).await {
+        let (code, duration, judged, again) = match run(exec, start, &command, context).await {
             Ok(finished) => {
+                enforced.clone_from(&finished.enforced);
                 let judged = judge(exec, &finished);
                 if let (true, Ok(Success { captured: Some(captured), .. })) = (exec.sensitive, &judged) {
                     let mut texts = Vec::new();
                     leaves(captured, &mut texts);
                     context.secrets.add(texts);
                 }
-                context.leave(record::files(exec, Some(&finished), judged.is_err()));
+                context.leave(record::files(exec, cwd, Some(&finished), judged.is_err()));
                 let again = judged.as_ref().is_err_and(|failure| failure.missing.is_none());
                 (exit_code(&finished), finished.duration, judged, again && finished.exit != Exit::Cancelled)
             }
             // Nothing has happened yet.
             Err(failure) if attempts.is_empty() => {
-                context.leave(record::files(exec, None, true));
+                context.leave(record::files(exec, cwd, None, true));
                 return Err(failure);
             }
             Err(failure) => (None, Duration::ZERO, Err(failure), false),
@@ -137,7 +151,7 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failur
         if let Some(told) = told(judged.is_ok(), attempts.len(), exec.tries) {
             context.note(told);
         }
-        return Ok(Ended { code, attempts, judged });
+        return Ok(Ended { code, attempts, judged, enforced });
     }
 }
 
@@ -153,7 +167,12 @@ fn leaves(value: &serde_json::Value, texts: &mut Vec<String>) {
 }
 
 /// Runs the command once to its end.
-async fn run(exec: &Exec, command: &Command, context: &mut Context<'_>) -> Result<Finished, Failure> {
+async fn run(
+    exec: &Exec,
+    start: &Start<'_>,
+    command: &Command,
+    context: &mut Context<'_>,
+) -> Result<Finished, Failure> {
     let (runner, cancellation) = (context.host.runner, context.cancellation);
     let show = exec.logoutput == LogOutput::Always && !exec.sensitive;
     let mut on_line = |stream, line: &str| {
@@ -162,7 +181,8 @@ async fn run(exec: &Exec, command: &Command, context: &mut Context<'_>) -> Resul
         }
     };
     let finished = runner.run(command, cancellation, &mut on_line).await;
-    let finished = finished.map_err(|error| start_failure(&error, exec))?;
+    let finished = finished.map_err(|error| start.failure(&error))?;
+    report(finished.enforced.as_ref(), context);
     for process in &finished.left_running {
         context.warn(format!("left running: {}", display_process(process)));
     }
@@ -189,15 +209,17 @@ pub(crate) fn display_process(process: &Process) -> String {
 }
 
 /// Puts a command that did not start into words, with advice.
-pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
+pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path) -> Failure {
     let mut failure = Failure::from_error(error);
     match error {
         StartError::NotFound { name, .. } if name.contains('/') => {
-            failure.missing = Some(Missing::Path(exec.cwd.join(name)));
+            failure.missing = Some(Missing::Path(relative_to.join(name)));
             if name.starts_with('~') {
                 failure.hints.push("`~` is not expanded: write the whole path".to_owned());
             } else if !name.starts_with('/') {
-                failure.hints.push(format!("it is relative to `cwd`, which is \"{}\"", exec.cwd.display()));
+                let what = if exec.sandbox.is_some() { "the directory of the manifest" } else { "`cwd`" };
+                let hint = format!("it is relative to {what}, which is \"{}\"", relative_to.display());
+                failure.hints.push(hint);
             }
         }
         StartError::NotFound { name, path } => {
@@ -208,7 +230,17 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
         StartError::InterpreterMissing { interpreter, .. } => {
             failure.missing = Some(Missing::Path(interpreter.into()));
         }
-        StartError::WorkingDirectory { path, .. } => failure.missing = Some(Missing::Path(path.clone())),
+        StartError::WorkingDirectory { path, .. } | StartError::SandboxPath { path, .. } => {
+            failure.missing = Some(Missing::Path(path.clone()));
+        }
+        StartError::OutsideSandbox { .. } => {
+            failure.hints.push("open the directory that it is in with `read` of the sandbox".to_owned());
+        }
+        StartError::NotEnforceable { .. } => {
+            failure
+                .hints
+                .push("with `advisory: true` it runs, and what was not enforced is reported".to_owned());
+        }
         _ => {}
     }
     if exec.sensitive {
@@ -271,13 +303,11 @@ fn not_found_name(line: &str) -> Option<&str> {
 }
 
 /// Names what would keep the command from starting now.
-fn foresee(exec: &Exec, host: Host<'_>) -> Vec<String> {
-    match exec.command(&exec.line, host) {
+fn foresee(exec: &Exec, context: &Context<'_>) -> Vec<String> {
+    let start = Start::settle(exec, context.host, context.directory);
+    match start.and_then(|start| start.command(&exec.line)) {
         Ok(_) => Vec::new(),
-        Err(error) => {
-            let why = start_failure(&error, exec).chain.into_iter().next().unwrap_or_default();
-            vec![format!("as things are now it would fail: {why}")]
-        }
+        Err(failure) => vec![format!("as things are now it would fail: {}", failure.chain.join(": "))],
     }
 }
 

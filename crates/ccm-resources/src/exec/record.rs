@@ -2,6 +2,8 @@
 //!
 //! Never in them: values of the environment, values of arguments, standard input.
 
+use std::path::Path;
+
 use ccm_host::{Captured, Exit, Finished};
 use ccm_model::Artifact;
 use serde_json::json;
@@ -10,10 +12,19 @@ use super::capture::milliseconds;
 use super::command::Exec;
 use super::output;
 
-/// The files; none if it went well and there is nothing to look at, or if nobody may look.
-pub(crate) fn files(exec: &Exec, finished: Option<&Finished>, failed: bool) -> Vec<Artifact> {
+/// The files; none if it went well and there is nothing to look at, or if nobody may
+/// look. `cwd` is where it was started, if it came so far.
+pub(crate) fn files(
+    exec: &Exec,
+    cwd: Option<&Path>,
+    finished: Option<&Finished>,
+    failed: bool,
+) -> Vec<Artifact> {
     let printed = |finished: &Finished| finished.stdout.total() + finished.stderr.total() > 0;
-    let is_watched = exec.expect.is_some() || !exec.capture.0.is_empty() || exec.executor.is_some();
+    let is_watched = exec.expect.is_some()
+        || !exec.capture.0.is_empty()
+        || exec.executor.is_some()
+        || exec.sandbox.is_some();
     if exec.sensitive {
         return Vec::new();
     }
@@ -36,9 +47,9 @@ pub(crate) fn files(exec: &Exec, finished: Option<&Finished>, failed: bool) -> V
         "stderr": "stderr.txt",
         "stdout_truncated": stdout.truncated(),
         "stderr_truncated": stderr.truncated(),
-        "workdir": exec.cwd.display().to_string(),
-        "sandbox": null,
-        "network": true,
+        "workdir": cwd.map(|cwd| cwd.display().to_string()),
+        "sandbox": exec.sandbox.as_ref().map(|_| "process"),
+        "network": exec.sandbox.as_ref().is_none_or(|sandbox| sandbox.network == Some(true)),
     });
     let mut files = vec![
         Artifact { name: "stdout.txt", content: output::kept(stdout) },
@@ -77,10 +88,10 @@ mod tests {
     #[test]
     fn silent_success_leaves_nothing_unless_somebody_watches() {
         let exec = exec("true");
-        assert!(files(&exec, Some(&finished(0, "")), false).is_empty());
-        assert_eq!(names(&files(&exec, None, true)), ["stdout.txt", "stderr.txt", "metadata.json"]);
+        assert!(files(&exec, Some(Path::new("/")), Some(&finished(0, "")), false).is_empty());
+        assert_eq!(names(&files(&exec, None, None, true)), ["stdout.txt", "stderr.txt", "metadata.json"]);
         let watched = Exec { expect: Some(super::super::expect::Expectations::default()), ..exec };
-        assert_eq!(files(&watched, Some(&finished(0, "")), false).len(), 3);
+        assert_eq!(files(&watched, Some(Path::new("/")), Some(&finished(0, "")), false).len(), 3);
     }
 
     #[test]
@@ -88,7 +99,7 @@ mod tests {
         let mut exec = exec("printf %s s3cret");
         exec.environment.push(("TOKEN".to_owned(), "t0ken".to_owned()));
         exec.stdin = Some("st4in".to_owned());
-        let files = files(&exec, Some(&finished(0, "{\"a\": [1]}")), false);
+        let files = files(&exec, Some(Path::new("/")), Some(&finished(0, "{\"a\": [1]}")), false);
         assert_eq!(names(&files), ["stdout.txt", "stderr.txt", "metadata.json", "stdout.json"]);
         let metadata: Value = serde_json::from_slice(&files[2].content).unwrap();
         assert_eq!(
@@ -107,7 +118,7 @@ mod tests {
     fn what_was_dropped_is_marked() {
         let stdout = Captured { head: b"begin".to_vec(), tail: b"end".to_vec(), dropped: 7 };
         let finished = Finished { stdout, ..finished(0, "") };
-        let files = files(&exec("x"), Some(&finished), false);
+        let files = files(&exec("x"), Some(Path::new("/")), Some(&finished), false);
         assert_eq!(files[0].content, b"begin\n... (7 bytes are not kept)\nend");
     }
 }

@@ -1,10 +1,12 @@
 //! What is known of an exec.
 
 use ccm_engine::Described;
+use ccm_host::Enforced;
 use ccm_model::Failure;
 use serde_json::json;
 
 use super::command::Exec;
+use super::sandbox;
 use super::tries::{self, Attempt};
 
 /// What was read before or after a command ran.
@@ -20,6 +22,8 @@ pub(crate) struct ExecState {
     pub attempts: Vec<Attempt>,
     /// It captured all that it was asked to.
     pub captured: bool,
+    /// What of its sandbox was enforced, once it has run.
+    pub enforced: Option<Enforced>,
 }
 
 /// What the guards said.
@@ -66,6 +70,9 @@ pub(crate) fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Descri
     };
     if exec.tries > 1 {
         described.state["attempts"] = tries::describe(&state.attempts);
+    }
+    if exec.sandbox.is_some() {
+        described.state["sandbox"] = state.enforced.as_ref().map(sandbox::describe).into();
     }
     if !exec.capture.0.is_empty() {
         // Their values may be secret.

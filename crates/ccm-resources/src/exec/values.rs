@@ -101,6 +101,23 @@ impl<'de> Deserialize<'de> for Tries {
     }
 }
 
+/// The permissions that new files do not get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Umask(pub u32);
+
+impl<'de> Deserialize<'de> for Umask {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        let digits = text.strip_prefix("0o").unwrap_or(&text);
+        let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+        let umask = u32::from_str_radix(digits, 8).ok().filter(|umask| is_octal && *umask <= 0o777);
+        umask.map(Self).ok_or_else(|| {
+            let shown = escape_control(&text);
+            D::Error::custom(format!("`{shown}` is not a umask in octal digits\nhint: write it like `0027`"))
+        })
+    }
+}
+
 /// Whether lines of output go to the log while they come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogOutput {
@@ -294,6 +311,7 @@ inline_schema! {
     Timeout => |_generator| duration_schema();
     Pause => |_generator| duration_schema();
     Tries => |_generator| json_schema!({ "type": "integer", "minimum": 1, "maximum": Tries::MOST });
+    Umask => |_generator| json_schema!({ "type": ["string", "number"], "pattern": "^(0o)?0*[0-7]{1,3}$" });
     LogOutput => |_generator| json_schema!({ "enum": [true, false, "on_failure"] });
     Environment => |_generator| {
         json_schema!({

@@ -40,8 +40,8 @@ impl Provider<FileResource> for Posix {
         Box::pin(async move { status(file, &reading, context) })
     }
 
-    fn foresee(&self, file: &File, host: Host<'_>) -> Vec<String> {
-        ungiven(file, host.files).into_iter().collect()
+    fn foresee(&self, file: &File, context: &Context<'_>) -> Vec<String> {
+        ungiven(file, context.host.files).into_iter().collect()
     }
 
     fn execute<'a>(

@@ -4,7 +4,8 @@ use ccm_model::Text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::values::{Mode, Principal, SourcePath};
+use super::values::{Mode, SourcePath};
+use crate::principal::Principal;
 
 /// What a manifest can say about a file; its documentation is the reference that users read.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@
 
 #[path = "../build/mod.rs"]
 mod build;
+mod confined;
 mod executors;
 mod expecting;
 mod machine;

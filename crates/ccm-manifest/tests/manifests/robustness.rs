@@ -90,6 +90,24 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A text with lines lost, moved and indented otherwise.
+fn edited(text: &str, edits: &[(usize, usize, u8)]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for (from, to, edit) in edits {
+        let (from, to) = (from % lines.len(), to % lines.len());
+        match edit {
+            0 if lines.len() > 1 => drop(lines.remove(from)),
+            1 => lines.swap(from, to),
+            2 => lines[from].insert_str(0, "  "),
+            _ => {
+                let outdented = lines[from].trim_start_matches("  ").to_owned();
+                lines[from] = outdented;
+            }
+        }
+    }
+    lines.join("\n")
+}
+
 proptest! {
     #[test]
     fn any_tree_is_survived(tree in tree()) {
@@ -107,17 +125,7 @@ proptest! {
     fn a_manifest_with_lines_lost_moved_and_indented_is_survived(
         edits in prop::collection::vec((0..15_usize, 0..15_usize, 0..4_u8), 1..6),
     ) {
-        let mut lines: Vec<String> = SAMPLE.lines().map(str::to_owned).collect();
-        for (from, to, edit) in edits {
-            let (from, to) = (from % lines.len(), to % lines.len());
-            match edit {
-                0 if lines.len() > 1 => drop(lines.remove(from)),
-                1 => lines.swap(from, to),
-                2 => lines[from].insert_str(0, "  "),
-                _ => lines[from] = lines[from].trim_start_matches("  ").to_owned(),
-            }
-        }
-        survives(&lines.join("\n"))?;
+        survives(&edited(SAMPLE, &edits))?;
     }
 
     #[test]
@@ -209,17 +217,7 @@ proptest! {
     fn values_with_lines_lost_moved_and_indented_are_survived(
         edits in prop::collection::vec((0..32_usize, 0..32_usize, 0..4_u8), 1..5),
     ) {
-        let mut lines: Vec<String> = WITH_VALUES.lines().map(str::to_owned).collect();
-        for (from, to, edit) in edits {
-            let (from, to) = (from % lines.len(), to % lines.len());
-            match edit {
-                0 if lines.len() > 1 => drop(lines.remove(from)),
-                1 => lines.swap(from, to),
-                2 => lines[from].insert_str(0, "  "),
-                _ => lines[from] = lines[from].trim_start_matches("  ").to_owned(),
-            }
-        }
-        survives_with_values(&lines.join("\n"))?;
+        survives_with_values(&edited(WITH_VALUES, &edits))?;
     }
 
     #[test]

@@ -370,7 +370,11 @@ impl<'a, 's> Expander<'a, 's> {
                     None => known = false,
                     Some(value) => {
                         let shown = value.to_string();
-                        whole += &if reader == Reader::Words { quotes.quote(&shown) } else { shown };
+                        if reader == Reader::Words {
+                            quotes = quotes.write(&shown, &mut whole);
+                        } else {
+                            whole += &shown;
+                        }
                         each(value);
                     }
                 },

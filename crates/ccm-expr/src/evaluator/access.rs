@@ -95,10 +95,9 @@ impl Evaluator<'_, '_> {
                     return self.member(id, &whole, name, piece, access).map(Some);
                 }
                 let key = self.value(key_id)?;
-                if let Value::Groups(groups) = &whole {
-                    let charged = self.budget.steps(groups.len());
-                    self.within(id, charged)?;
-                }
+                let others = if let Value::Groups(groups) = &whole { groups.len() } else { 1 };
+                let charged = self.budget.compare(&key, others);
+                self.within(id, charged)?;
                 if self.scope.strict() && !access.optional && !access.lenient && lacks(&whole, &key) {
                     return Err(self.no_such_key(id, base, key_id));
                 }
@@ -223,6 +222,8 @@ impl Evaluator<'_, '_> {
             return Err(error.did_you_mean(word, time::methods(nature)));
         };
         let values = self.values(arguments)?;
+        let charged = values.iter().try_for_each(|value| self.budget.look(value));
+        charged.map_err(|exhausted| exhausted.at(name.range()))?;
         if values.len() != method.parameters.len() {
             let message =
                 format!("`{word}` takes {} arguments, found {}", method.parameters.len(), values.len());

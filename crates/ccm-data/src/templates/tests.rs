@@ -186,7 +186,11 @@ fn mistakes_say_what_where_and_what_to_do() {
         ("{{ data.secret is evn }}", "unknown test `evn` @ t.j2:1:19 `evn` ? did you mean `even`?"),
         (
             "{{ data.secret.upper() }}",
-            "unknown method `upper` @ t.j2:1:15 `.upper()` ? `upper` is a filter: write `value|upper`",
+            "unknown method `upper` @ t.j2:1:15 `.upper()` ? `upper` is a filter: write `value | upper`",
+        ),
+        (
+            "{{ upper('x') }}",
+            "unknown function `upper` @ t.j2:1:4 `upper('x')` ? `upper` is a filter: write `value | upper`",
         ),
         (
             "{{ data.secret + 1 }}",

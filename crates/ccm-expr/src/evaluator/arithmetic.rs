@@ -93,6 +93,11 @@ impl Evaluator<'_, '_> {
             format!("`{}` has no meaning between {} and {}", sign(operator), left.kind(), right.kind());
         let error = Error::run(self.range(id), message);
         let one_text = matches!(left, Value::Text(_)) != matches!(right, Value::Text(_));
+        let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
+        let one_number = is_number(left) != is_number(right);
+        if let Some(hint) = operator.hint_for_text().filter(|_| one_text && one_number) {
+            return error.hint(hint);
+        }
         match operator {
             Operator::Add if one_text => error.hint("turn the other side into text with string(…)"),
             _ if left.is_null() || right.is_null() => error.hint("`value ?? default` stands in for nothing"),

@@ -67,7 +67,8 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
     let at = |mistake: &Mistake| Span::new(source, mistake.range.start, mistake.range.end);
     let value = match evaluator.evaluate(&request.expression) {
         Ok(value) => Some(value),
-        Err(Trouble::Mistake(mistake)) => {
+        Err(Trouble::Mistake(mut mistake)) => {
+            mistake.hints = hints(&request.expression, mistake.hints);
             let place = at(&mistake);
             diagnostics.push(diagnostic(mistake, place));
             None
@@ -117,7 +118,8 @@ pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, (Diagnostic, So
         Err(error) => {
             let place = Span::new(source, error.range.start, error.range.end);
             let mistake = Diagnostic::error(place, error.message.clone());
-            return Err((error.hints.iter().cloned().fold(mistake, Diagnostic::with_hint), texts));
+            let hints = hints(text, error.hints.clone());
+            return Err((hints.into_iter().fold(mistake, Diagnostic::with_hint), texts));
         }
     };
     let mut named = Named::default();
@@ -145,6 +147,15 @@ pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, (Diagnostic, So
         }
     }
     Ok(named)
+}
+
+/// What to do about a mistake in an expression; braces around it explain every other.
+fn hints(expression: &str, hints: Vec<String>) -> Vec<String> {
+    let expression = expression.trim_start();
+    if expression.starts_with("{{") || expression.starts_with("${") {
+        return vec!["an expression by itself stands without braces".to_owned()];
+    }
+    hints
 }
 
 impl Named {
@@ -235,6 +246,17 @@ mod tests {
         assert_eq!(value("Data.web.name + Facts.role + Environ.HOME"), Ok("xweb/root".to_owned()));
         assert_eq!(value("Captures.x.y"), Err(vec!["this is known only during a run".to_owned()]));
         assert!(value("prot").is_err_and(|messages| messages.len() == 1));
+    }
+
+    #[test]
+    fn braces_around_an_expression_are_pointed_out() {
+        for text in ["{{ Facts.role }}", " ${ Facts.role }"] {
+            let request = ToEvaluate { expression: text.into(), ..ToEvaluate::default() };
+            let found = evaluate(&request, &Nothing).diagnostics;
+            assert_eq!(found[0].hints, ["an expression by itself stands without braces"], "{text}");
+            let (found, _) = named(text, &Nothing).expect_err(text);
+            assert_eq!(found.hints, ["an expression by itself stands without braces"], "{text}");
+        }
     }
 
     #[test]

@@ -11,9 +11,10 @@ use ccm_data::nodes;
 use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, Entry, Key, Map, Node, Properties, Reader, Span, TypeSpec, Value};
 
-use crate::scope::{Evaluator, LateOn, Mistake, Trouble};
+use crate::scope::{Evaluator, LateOn, Mistake, Moment, Trouble};
 use crate::wording::shown;
 use crate::words::Quotes;
+use crate::world::{Kept, LONGEST_TEXT};
 
 /// Who reads a text after ccm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,6 +209,7 @@ impl<'a, 's> Expander<'a, 's> {
         let rendered = self.evaluator.template(path);
         self.evaluator.world.used_at(span);
         match rendered {
+            Ok(text) if !self.keep(text.len(), span) => {}
             Ok(text) => {
                 let key = Key { text: content.into(), span: entry.key.span };
                 while properties.entry(source).is_some() {
@@ -338,8 +340,8 @@ impl<'a, 's> Expander<'a, 's> {
         };
         if let Some(inner) = lone(&parts) {
             return match self.evaluate(text, inner, span) {
-                Some(value) => Outcome::Value(value),
-                None => Outcome::Unknown,
+                Some(value) if self.keep(value.footprint(), span) => Outcome::Value(value),
+                _ => Outcome::Unknown,
             };
         }
         match self.put_together(text, span, &parts, reading.reader, &mut |_| {}) {
@@ -370,13 +372,40 @@ impl<'a, 's> Expander<'a, 's> {
                     None => known = false,
                     Some(value) => {
                         let shown = value.to_string();
-                        whole += &if reader == Reader::Words { quotes.quote(&shown) } else { shown };
+                        if whole.len() + shown.len() > LONGEST_TEXT {
+                            self.found.refused.0.insert(span);
+                            let message = "this text would have more than 16 MiB";
+                            self.found.diagnostics.push(Diagnostic::error(span, message));
+                            return None;
+                        }
+                        if reader == Reader::Words {
+                            quotes = quotes.write(&shown, &mut whole);
+                        } else {
+                            whole += &shown;
+                        }
                         each(value);
                     }
                 },
             }
         }
-        known.then_some(whole)
+        (known && self.keep(whole.len(), span)).then_some(whole)
+    }
+
+    /// Counts what is kept until the run. Too much of it is refused, once.
+    fn keep(&mut self, bytes: usize, span: Span) -> bool {
+        if matches!(self.evaluator.moment, Moment::Late(_)) {
+            return true;
+        }
+        let kept = self.evaluator.world.keep(bytes);
+        if kept == Kept::First {
+            let message = "the expressions of this manifest make more than 256 MiB";
+            let mistake = Diagnostic::error(span, message);
+            self.found.diagnostics.push(mistake.with_hint("a large text is better a file: `source: PATH`"));
+        }
+        if kept != Kept::Within {
+            self.found.refused.0.insert(span);
+        }
+        kept == Kept::Within
     }
 
     /// Evaluates an expression of a text. None if it has no value now.

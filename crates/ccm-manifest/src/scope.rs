@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ccm_data::templates::{self, ScopeError, TemplateError, TemplateScope};
+use ccm_data::templates::{self, ScopeError, TemplateError, TemplateFault, TemplateScope};
 use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
 use ccm_model::{Map, ResourceIndex, SourceId, Span, closest};
 
@@ -225,6 +225,10 @@ struct Calling<'a, 'e, 's> {
     is_refused: Cell<bool>,
     /// A path that `lookup` found nothing at.
     missing: RefCell<Option<String>>,
+    /// The templates that are being rendered, each by the one before.
+    rendering: RefCell<Vec<PathBuf>>,
+    /// What was wrong with a template that another one renders.
+    broken: RefCell<Option<String>>,
     /// The places in templates that the error came from.
     places: RefCell<Vec<(Span, String)>>,
 }
@@ -280,6 +284,8 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             nothing: RefCell::default(),
             is_refused: Cell::new(false),
             missing: RefCell::default(),
+            rendering: RefCell::default(),
+            broken: RefCell::default(),
             places: RefCell::default(),
         }
     }
@@ -410,23 +416,33 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
 
     fn template(&self, written: &str) -> Result<String, FunctionError> {
         let (text, source, rendering) = self.opened(written)?;
-        templates::render(written, &text, &rendering).map_err(|error| self.refuse(written, source, &error))
+        let rendered = templates::render(written, &text, &rendering);
+        self.rendering.borrow_mut().pop();
+        rendered.map_err(|error| self.refuse(written, source, &error))
     }
 
     fn template_with_lines(&self, written: &str) -> Result<WithLines, FunctionError> {
         let (template_text, template, rendering) = self.opened(written)?;
-        match templates::render_with_lines(written, &template_text, &rendering) {
+        let rendered = templates::render_with_lines(written, &template_text, &rendering);
+        self.rendering.borrow_mut().pop();
+        match rendered {
             Ok((text, lines)) => Ok(WithLines { text, lines, template, template_text }),
             Err(error) => Err(self.refuse(written, template, &error)),
         }
     }
 
-    /// Reads a template and what it mentions.
+    /// Begins with a template: reads it and what it mentions.
     fn opened(
         &self,
         written: &str,
     ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
         let path = self.settled(written)?;
+        if self.rendering.borrow().contains(&path) {
+            // Nothing is passed to a template, so it would do the same again.
+            let message = format!("the template `{written}` renders itself");
+            self.broken.replace(Some(message.clone()));
+            return Err(FunctionError::new(message));
+        }
         let text = self.read(&path)?;
         self.awaits_template(written, &mut HashSet::new())?;
         if !self.late.borrow().is_empty() {
@@ -435,6 +451,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { calling: self, mentions: RefCell::default() };
         rendering.mention(&text, &mut HashSet::new());
+        self.rendering.borrow_mut().push(path);
         Ok((text, source, rendering))
     }
 
@@ -451,11 +468,17 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             };
             places.push((Span::new(source, place.range.start, place.range.end), String::new()));
         }
-        FunctionError {
-            message: format!("the template `{written}` can't be rendered: {error}"),
-            hints: error.hints.clone(),
-            source: None,
-        }
+        // Of templates that render one another the first and the last are named; the places show the others.
+        let passed_on = match (&error.fault, &*self.broken.borrow()) {
+            (TemplateFault::Refused(message), Some(broken)) if message == broken => Some(broken.clone()),
+            _ => None,
+        };
+        let message = match passed_on {
+            Some(message) if !self.rendering.borrow().is_empty() => message,
+            _ => format!("the template `{written}` can't be rendered: {error}"),
+        };
+        self.broken.replace(Some(message.clone()));
+        FunctionError { message, hints: error.hints.clone(), source: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What expressions can know: the facts, the environment, and what was read so far.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -24,8 +24,14 @@ pub(crate) const FUNCTIONS: [Function<'static>; 3] = [
 pub(crate) const NAMES: [(&str, Kind); 4] =
     [("Facts", Kind::Map), ("Data", Kind::Map), ("Environ", Kind::Map), ("Captures", Kind::Map)];
 
+/// How many bytes a text may have that is made of literals and values.
+pub(crate) const LONGEST_TEXT: usize = 16 << 20;
+
 /// A text longer than this is not kept for the next time it is asked for.
 const LONGEST_KEPT: usize = 1 << 20;
+
+/// How many bytes the values may have together that expressions yield before a run.
+const MOST_COMPUTED: usize = 256 << 20;
 
 /// A path of `lookup` that was read.
 type LookupPath = Rc<Result<ccm_expr::path::Path, PathError>>;
@@ -43,6 +49,8 @@ pub(crate) struct World<'s> {
     /// What was read, by path; the number is that of its text, if mistakes in it can be shown.
     files: RefCell<HashMap<PathBuf, Arc<str>>>,
     templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
+    /// How many bytes the values have that expressions yielded.
+    computed: Cell<usize>,
     /// What was wrong with what was asked for.
     mistakes: RefCell<Vec<Diagnostic>>,
     /// Files that were read before it was known which ones are managed.
@@ -59,6 +67,16 @@ struct Facts {
     in_order: Vec<FactPath>,
     /// They can't be had.
     is_broken: bool,
+}
+
+/// Whether a value is within what may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Within,
+    /// It is the first that is too much.
+    First,
+    /// There was too much before.
+    Beyond,
 }
 
 /// An expression that was read, and what it names.
@@ -87,6 +105,7 @@ impl<'s> World<'s> {
             paths: RefCell::default(),
             files: RefCell::default(),
             templates: RefCell::default(),
+            computed: Cell::default(),
             mistakes: RefCell::default(),
             read_early: RefCell::default(),
             used_early: RefCell::default(),
@@ -187,6 +206,19 @@ impl<'s> World<'s> {
     /// Remembers that a file was read before it is known which ones are managed.
     pub(crate) fn remember_read(&self, path: &Path) {
         self.read_early.borrow_mut().push(path.to_owned());
+    }
+
+    /// Counts a value that an expression yielded and that is kept, by its bytes. Tells whether it is still
+    /// within what may be kept.
+    pub(crate) fn keep(&self, bytes: usize) -> Kept {
+        let before = self.computed.get();
+        let after = before.saturating_add(bytes);
+        self.computed.set(after);
+        match (before > MOST_COMPUTED, after > MOST_COMPUTED) {
+            (false, false) => Kept::Within,
+            (false, true) => Kept::First,
+            (true, _) => Kept::Beyond,
+        }
     }
 
     /// Says where the content of the files went that were remembered last.

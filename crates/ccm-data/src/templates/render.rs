@@ -67,7 +67,7 @@ impl Nested {
     fn enter() -> Result<Self, TemplateError> {
         let renders = RENDERS.get();
         if renders >= MOST_RENDERS {
-            return Err(TemplateError::new(TemplateFault::TooDeep));
+            return Err(TemplateError::new(TemplateFault::TooManyRenders(MOST_RENDERS)));
         }
         RENDERS.set(renders + 1);
         Ok(Self)

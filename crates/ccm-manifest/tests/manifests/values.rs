@@ -220,7 +220,7 @@ fn mistakes_point_into_the_expression() {
     "3:28 there is no `fatcs.role` | did you mean `facts`? | give a default if it may be missing: `lookup('fatcs.role', '')`",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.role + 5 }}'}]"), &[
-    "3:28 `+` has no meaning between text and an integer | turn the other side into text with string(…)",
+    "3:28 `+` has no meaning between text and an integer | turn the number into text with string(…), or the text into a number with int(…)",
 ]),
         (&manifest("- note: [a: {text: \"{{ file('gone') }}\"}]"), &[
     "3:28 `/m/gone` can't be read: entity not found",

@@ -15,7 +15,7 @@ use ccm_model::{Diagnostic, Span, escape_control};
 
 use crate::printed;
 
-pub use collect::collect;
+pub use collect::{collect, places};
 
 /// What a comment asks of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]

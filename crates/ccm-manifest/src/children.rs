@@ -63,7 +63,7 @@ impl Around {
         let passed = match &self.data {
             Passed::Over(value) => {
                 let source = Source::Override("apply".to_owned());
-                Some(Overlay { source, value: value.clone(), secrets: Vec::new() })
+                Some(Overlay { source, value: value.clone(), annotations: Vec::new() })
             }
             _ => None,
         };

@@ -7,6 +7,7 @@ use ccm_data::layers::Layers;
 use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, Severity, SourceMap, Span};
 
+use crate::data::{self, ResolvedData};
 use crate::expand::diagnostic;
 use crate::hiera::{self, DataFile};
 use crate::scope::{Evaluator, LateOn, Managed, ManifestScope, Mistake, Moment, Trouble};
@@ -51,14 +52,17 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         diagnostics.push(mistake.with_hint("expressions have a meaning for that name"));
     }
     world.variables.clone_from(&request.variables);
-    let mut layers = Layers::new(Value::map::<&str>([]));
+    let mut data = ResolvedData { layers: Layers::new(Value::map::<&str>([])), ..ResolvedData::default() };
     for overlay in hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics) {
-        layers.add_deep(overlay.source, overlay.value);
+        data.layers.add_deep(overlay.source, overlay.value);
+        data.annotations.extend(overlay.annotations);
     }
+    data.value = data.layers.merged();
+    data::check(&mut data, &world, &mut diagnostics);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
         directory: request.directory.clone(),
-        data: layers.merged(),
+        data: data.value,
     };
     let managed = Managed::new();
     let evaluator = Evaluator { world: &world, manifest: &manifest, moment: Moment::Early(&managed) };

@@ -134,9 +134,10 @@ impl<'s> Loader<'s, '_> {
             }
         };
         let Document { data, settings, mut items, template } =
-            document::read(source, root, self.types, &mut self.diagnostics);
+            document::read(source, &text, root, self.types, &mut self.diagnostics);
         let layered = Layered { over: &around.overlays(&self.overlays), beneath: around.beneath() };
-        let data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
+        let mut data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
+        data::check(&mut data, &self.world, &mut self.diagnostics);
         self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
         self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });

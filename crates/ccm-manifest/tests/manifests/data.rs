@@ -168,3 +168,57 @@ ccm: {resources: [note: [n: ]]}
     let from_outside = machine().assignment("name=x").reported(text);
     assert_eq!(from_outside.len(), machine().reported(text).len() - 1);
 }
+
+#[test]
+fn annotations_outside_of_data() {
+    let text = "\
+data: {password: plain, role: own}
+hierarchy: {order: [common]}
+overrides:
+  common:
+    # @sensitive
+    password: hunter2
+    # @require
+    role: web
+  # @sensitive
+  elsewhere: {token: , role: x}
+ccm:
+  # @require
+  resources:
+    - note:
+        # @validate isInt(value)
+        - n: {text: '# @sensitive'}
+        # for @sensitive people
+";
+    machine().check_all(&[(
+        text,
+        &[
+            "7:7 warning: this annotation has no effect here | annotate the key in `data`",
+            "12:5 warning: this annotation has no effect here | annotate the key in `data`",
+            "15:11 warning: this annotation has no effect here | annotate the key in `data`",
+        ],
+    )]);
+    // What one override hides is hidden on every machine.
+    assert_eq!(machine().load(text).data.secrets, ["hunter2", "web"]);
+}
+
+#[test]
+fn what_a_file_of_values_asks_is_asked_of_the_final_values() {
+    let over =
+        "data:\n  # @require\n  name:\n  # @validate value < 10\n  count: 5\n  # @sensitive\n  key: a\n";
+    let file = || machine().hiera("f.yaml", over);
+    let text = "ccm: {resources: [note: [n: ]]}";
+    assert_eq!(
+        file().reported(text),
+        ["f.yaml:3:3 `name` is required and has no value (f.yaml:2:5 required here) \
+          | set it in `data`, in an override, or with `--data`"]
+    );
+    let named = || file().assignment("name=x");
+    assert_eq!(named().reported(text), [""; 0]);
+    assert_eq!(named().assignment("key=b").load(text).data.secrets, ["b"]);
+    assert_eq!(
+        named().hiera("later.yaml", "data: {count: 50}").reported(text),
+        ["f.yaml:5:3 `count` is not valid: `value < 10` is false (f.yaml:5:3 its value is `50`) \
+          (f.yaml:4:15 asked for here)"]
+    );
+}

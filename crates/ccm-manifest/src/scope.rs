@@ -488,7 +488,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
     }
 
     fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
-        let path = self.calling.evaluator.manifest.directory.join(path);
+        let path = self.calling.settled(path).map_err(|error| ScopeError::new(error.message))?;
         match self.calling.evaluator.world.read(&path) {
             Ok(text) => Ok(Some(text.to_string())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

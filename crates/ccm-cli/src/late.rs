@@ -21,7 +21,7 @@ impl LateValues for CatalogLate<'_, '_> {
             Completed::AsWritten => Ok(Resolved::AsWritten),
             Completed::Resource(resource) => Ok(Resolved::Completed(resource)),
             Completed::NotManaged(reason) => Ok(Resolved::NotManaged { reason }),
-            Completed::NotBefore(index) => Ok(Resolved::NotBefore(self.catalog.resource(index).id.clone())),
+            Completed::NotBefore(index) => Ok(Resolved::NotBefore(index)),
             Completed::Mistaken(mistakes) => Err(failure(&mistakes, &self.late.texts())),
         }
     }

@@ -18,6 +18,8 @@ pub struct Late<'s> {
     pub(crate) types: Vec<&'s dyn TypeSpec>,
     pub(crate) managed: Managed,
     pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
+    /// The manifest that each resource stands in.
+    pub(crate) standing: Vec<usize>,
 }
 
 /// A resource that has to wait.
@@ -30,6 +32,8 @@ pub(crate) struct LateResource {
     pub(crate) conditions: Conditions,
     /// The texts that have to wait.
     pub(crate) texts: Places,
+    /// The resources whose files it waits for.
+    pub(crate) files: Vec<ResourceIndex>,
 }
 
 /// What a resource came to when it was reached.
@@ -54,6 +58,7 @@ impl LateResource {
         if is_off || (draft.found.late_on.is_empty() && draft.control_late_on.is_empty()) {
             return None;
         }
+        let late_on = draft.control_late_on.iter().chain(&draft.found.late_on);
         Some(Self {
             type_index: draft.type_index,
             manifest: draft.manifest,
@@ -61,6 +66,7 @@ impl LateResource {
             conditions: draft.conditions.clone(),
             verbatim: draft.verbatim,
             texts: draft.found.late.clone(),
+            files: late_on.filter_map(|(on, _)| not_before(on)).collect(),
         })
     }
 }
@@ -72,9 +78,10 @@ impl<'s> Late<'s> {
         types: Vec<&'s dyn TypeSpec>,
         managed: Managed,
         waiting: HashMap<ResourceIndex, LateResource>,
+        standing: Vec<usize>,
     ) -> Self {
         world.forget_files();
-        Self { world, manifests, types, managed, waiting }
+        Self { world, manifests, types, managed, waiting, standing }
     }
 
     /// The texts that places point into.

@@ -257,6 +257,7 @@ impl<'s> Loader<'s, '_> {
         refuse_early(&self.world, &managed, &mut diagnostics);
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
+        let standing = drafts.iter().map(|draft| draft.manifest).collect();
         let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
         let mut catalog = Catalog {
             name: name.map(|name| name.0),
@@ -288,7 +289,7 @@ impl<'s> Loader<'s, '_> {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
             data,
-            late: Late::new(self.world, self.manifests, specs, managed, waiting),
+            late: Late::new(self.world, self.manifests, specs, managed, waiting, standing),
         }
     }
 

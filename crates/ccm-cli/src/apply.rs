@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         catalog: &catalog,
         types: &types.iter().map(|found| *found as _).collect::<Vec<_>>(),
         host: Host { runner: &runner, files: &files, clock: &clock },
-        late: &CatalogLate { late: &loaded.late, catalog: &catalog },
+        late: &CatalogLate { late: &loaded.late },
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,
         fail_on_error: arguments.fail_on_error,

@@ -2,12 +2,11 @@
 
 use ccm_engine::{LateValues, Progress, Resolved};
 use ccm_manifest::{Completed, Late};
-use ccm_model::{Catalog, Diagnostic, Failure, Resource, ResourceIndex, SourceMap};
+use ccm_model::{Diagnostic, Failure, Resource, ResourceIndex, SourceMap};
 
 /// Completes the resources of a catalog.
 pub(crate) struct CatalogLate<'a, 's> {
     pub(crate) late: &'a Late<'s>,
-    pub(crate) catalog: &'a Catalog,
 }
 
 impl LateValues for CatalogLate<'_, '_> {

@@ -39,6 +39,8 @@ pub(crate) struct Layered<'a> {
     pub(crate) over: &'a [Overlay],
     /// Counts for the keys that have no value otherwise.
     pub(crate) beneath: Option<&'a Value>,
+    /// Some of that could not be had, which was reported.
+    pub(crate) is_incomplete: bool,
 }
 
 /// What came of the values of a manifest.
@@ -54,6 +56,8 @@ pub struct ResolvedData {
     pub layers: Layers,
     /// What is asked of the values.
     pub(crate) annotations: Vec<Annotation>,
+    /// Some of them could not be had, which was reported.
+    pub(crate) is_incomplete: bool,
 }
 
 /// Puts the values of a manifest together. [`check`] holds them against what is asked of them.
@@ -65,7 +69,12 @@ pub(crate) fn resolve(
     around: &Layered<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ResolvedData {
-    let scope = ManifestScope { text: Arc::clone(text), directory: directory.to_owned(), data: Value::Null };
+    let scope = ManifestScope {
+        text: Arc::clone(text),
+        directory: directory.to_owned(),
+        data: Value::Null,
+        is_incomplete: false,
+    };
     let evaluator = || Evaluator { world, manifest: &scope, moment: Moment::Data };
     let mut expander = Expander::new(evaluator());
     let data = match &nodes.data {
@@ -96,6 +105,7 @@ pub(crate) fn resolve(
     let Resolution { outcomes, mut layers } =
         hierarchy::resolve(data, hierarchy.merge, &names, &overrides, |node| expander.value(node));
     diagnostics.append(&mut expander.found.diagnostics);
+    let is_incomplete = around.is_incomplete || !expander.found.refused.is_empty();
     for overlay in around.over {
         layers.add_deep(overlay.source.clone(), overlay.value.clone());
     }
@@ -112,14 +122,17 @@ pub(crate) fn resolve(
     }
     found.extend(around.over.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
-    ResolvedData { value, secrets: Vec::new(), entries, layers, annotations: found }
+    ResolvedData { value, secrets: Vec::new(), entries, layers, annotations: found, is_incomplete }
 }
 
 /// Holds final values against what is asked of them, and finds what in them must not be shown.
 pub(crate) fn check(data: &mut ResolvedData, world: &World<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let validate =
         |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
-    diagnostics.extend(annotations::check(&data.value, &data.annotations, &validate));
+    // Of what could not be had, nobody knows what it would be.
+    let is_asked = |asked: &&Annotation| !data.is_incomplete || asked.kind != Kind::Require;
+    let asked: Vec<Annotation> = data.annotations.iter().filter(is_asked).cloned().collect();
+    diagnostics.extend(annotations::check(&data.value, &asked, &validate));
     data.secrets = annotations::sensitive_texts(&data.value, &data.annotations);
 }
 

@@ -58,11 +58,13 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         data.annotations.extend(overlay.annotations);
     }
     data.value = data.layers.merged();
+    data.is_incomplete = world.has_mistakes() || diagnostics.iter().any(is_error);
     data::check(&mut data, &world, &mut diagnostics);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
         directory: request.directory.clone(),
         data: data.value,
+        is_incomplete: data.is_incomplete,
     };
     let managed = Managed::new();
     let evaluator = Evaluator { world: &world, manifest: &manifest, moment: Moment::Early(&managed) };
@@ -83,9 +85,13 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         Err(Trouble::Reported) => None,
     };
     diagnostics.extend(world.take_mistakes());
-    let is_faultless = !diagnostics.iter().any(|found| found.severity == Severity::Error);
+    let is_faultless = !diagnostics.iter().any(is_error);
     let texts = world.texts.take();
     Evaluated { value: value.filter(|_| is_faultless), diagnostics, texts }
+}
+
+fn is_error(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error
 }
 
 /// What an expression names. A path that is worked out is not among them, but the empty path is then: anything

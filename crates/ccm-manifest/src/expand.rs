@@ -88,6 +88,11 @@ impl Expanded {
         }
     }
 
+    /// Takes what stands at a place for unknown, because what is wrong with it was reported.
+    pub(crate) fn refuse(&mut self, span: Span) {
+        self.refused.0.insert(span);
+    }
+
     /// Adds what was found before.
     pub(crate) fn add(&mut self, before: Self) {
         self.refused.0.extend(before.refused.0);

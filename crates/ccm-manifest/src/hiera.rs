@@ -134,6 +134,6 @@ fn read(
         }
     }
     let directory = Path::new(&file.name).parent().unwrap_or(Path::new("")).to_owned();
-    let around = Layered { over: overlays, beneath: None };
+    let around = Layered { over: overlays, ..Layered::default() };
     Some(data::resolve(&nodes, world, &file.text, &directory, &around, diagnostics))
 }

@@ -66,10 +66,12 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
     let world = World::new(sources, texts);
     let mut diagnostics = Vec::new();
     let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
+    let is_incomplete = world.has_mistakes() || diagnostics.iter().any(is_error);
     let mut loader = Loader {
         world,
         types: &Types::new(types),
         overlays,
+        is_incomplete,
         manifests: Vec::new(),
         drafts: Vec::new(),
         children: Children::default(),
@@ -108,6 +110,8 @@ pub(crate) struct Loader<'s, 't> {
     pub(crate) world: World<'s>,
     pub(crate) types: &'t Types<'s>,
     overlays: Vec<Overlay>,
+    /// Some values could not be had, which was reported.
+    pub(crate) is_incomplete: bool,
     /// The manifests, in the order in which they were begun.
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) drafts: Vec<Draft>,
@@ -135,12 +139,17 @@ impl<'s> Loader<'s, '_> {
         };
         let Document { data, settings, mut items, template } =
             document::read(source, &text, root, self.types, &mut self.diagnostics);
-        let layered = Layered { over: &around.overlays(&self.overlays), beneath: around.beneath() };
+        let layered = Layered {
+            over: &around.overlays(&self.overlays),
+            beneath: around.beneath(),
+            is_incomplete: self.is_incomplete,
+        };
         let mut data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
         data::check(&mut data, &self.world, &mut self.diagnostics);
         self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
-        self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
+        let is_incomplete = data.is_incomplete;
+        self.manifests.push(ManifestScope { text, directory, data: data.value.clone(), is_incomplete });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.

@@ -13,6 +13,10 @@ use ccm_model::{ResourceIndex, SourceId, Span, closest};
 use crate::paths::normal;
 use crate::world::{NAMES, World};
 
+/// Said of what is worked out before the values of the manifest are known.
+const TOO_EARLY: &str =
+    "what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only";
+
 /// How many templates may be looked into for what another one includes, each within the other.
 const MOST_INCLUDES: usize = 64;
 
@@ -28,6 +32,8 @@ pub(crate) struct ManifestScope {
     pub(crate) directory: PathBuf,
     /// Its resolved values.
     pub(crate) data: Value,
+    /// Some of them could not be had, which was reported: what is not there may be meant to be.
+    pub(crate) is_incomplete: bool,
 }
 
 /// What is known when an expression is evaluated.
@@ -129,7 +135,7 @@ impl Evaluator<'_, '_> {
         if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
             return Err(Trouble::Mistake(Mistake {
                 range: 0..text.len(),
-                message: "values in `data` may name `Facts` and `Environ` only".to_owned(),
+                message: TOO_EARLY.to_owned(),
                 hints: Vec::new(),
                 places: Vec::new(),
                 missing: None,
@@ -140,7 +146,13 @@ impl Evaluator<'_, '_> {
             calling.facts.replace(calling.facts(&read.facts));
         }
         let evaluated = expression.evaluate(&calling);
-        calling.outcome(evaluated, |error| self.mistake(&error))
+        let outcome = calling.outcome(evaluated, |error| self.mistake(&error));
+        match outcome {
+            Ok(Value::Null) | Err(Trouble::Mistake(_)) if self.manifest.is_incomplete && read.data => {
+                Err(Trouble::Reported)
+            }
+            outcome => outcome,
+        }
     }
 
     /// Renders a template beside the manifest.
@@ -176,6 +188,11 @@ impl Evaluator<'_, '_> {
     ) -> Result<T, Trouble> {
         let calling = Calling::new(self);
         let rendered = render(&calling);
+        if self.manifest.is_incomplete
+            && matches!(&rendered, Err(error) if error.message.contains("`Data.") || error.message.contains("`data."))
+        {
+            return Err(Trouble::Reported);
+        }
         calling.outcome(rendered, |error| Mistake {
             range: 0..0,
             message: error.message,
@@ -333,7 +350,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         }
         if names("data") {
             if matches!(moment, Moment::Data) && !all {
-                return Err(FunctionError::new("values in `data` may name facts and environment only"));
+                return Err(FunctionError::new(TOO_EARLY));
             }
             roots.push(("data", manifest.data.clone()));
         }

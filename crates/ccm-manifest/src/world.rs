@@ -201,6 +201,11 @@ impl<'s> World<'s> {
         self.used_early.take()
     }
 
+    /// Tells whether something was wrong with what was asked for.
+    pub(crate) fn has_mistakes(&self) -> bool {
+        !self.mistakes.borrow().is_empty()
+    }
+
     /// What was wrong with what was asked for.
     pub(crate) fn take_mistakes(&self) -> Vec<Diagnostic> {
         self.mistakes.take()
@@ -221,7 +226,10 @@ impl Read {
             }
         }
         for call in mentions.calls.iter().filter(|call| call.name == "lookup") {
-            let path = call.argument.as_deref().and_then(|path| path.strip_prefix("captures"));
+            let path = call.argument.as_deref();
+            let of_data = path.and_then(|path| path.strip_prefix("data"));
+            read.data |= of_data.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '|']));
+            let path = path.and_then(|path| path.strip_prefix("captures"));
             if let Some(rest) = path.filter(|rest| rest.is_empty() || rest.starts_with(['.', '|'])) {
                 let name = ccm_expr::path::Path::parse(rest.trim_start_matches(['.', '|']));
                 let name = name.ok().and_then(|path| path.constant_prefix().into_iter().next());

@@ -92,11 +92,11 @@ fn mistakes_in_values() {
     "1:7 expected a map of values, found a list",
 ]),
         ("data: {a: '{{ Data.b }}', b: '{{ Captures.x }}'}\nccm: {resources: [note: [n: ]]}", &[
-    "1:14 values in `data` may name `Facts` and `Environ` only",
-    "1:33 values in `data` may name `Facts` and `Environ` only",
+    "1:14 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
+    "1:33 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
 ]),
         ("data: {a: \"{{ lookup('data.b') }}\"}\nccm: {resources: [note: [n: ]]}", &[
-    "1:15 values in `data` may name facts and environment only",
+    "1:14 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
 ]),
         ("data: {a: '{{ Facts.rloe }}', b: [x, {c: '{{ Environ.STAGE + }}'}]}\nccm: {resources: [note: [n: ]]}", &[
     "1:21 there is no `Facts.rloe` | did you mean `role`?",
@@ -221,4 +221,19 @@ fn what_a_file_of_values_asks_is_asked_of_the_final_values() {
         ["f.yaml:5:3 `count` is not valid: `value < 10` is false (f.yaml:5:3 its value is `50`) \
           (f.yaml:4:15 asked for here)"]
     );
+}
+
+#[test]
+fn what_could_not_be_had_is_not_missed_as_well() {
+    let text = "data:\n  # @require\n  given:\nccm: {resources: [note: [n: {text: '{{ Data.extra.x }} {{ lookup(\"data.more\") }}'}]]}";
+    let broken = machine().hiera("f.yaml", "data: [").reported(text);
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert!(broken[0].starts_with("f.yaml:"), "{broken:?}");
+    let by_facts = format!(
+        "hierarchy: {{order: ['{{{{ Facts.role }}}}']}}\noverrides: {{web: {{extra: {{x: 1}}}}}}\n{text}"
+    );
+    let broken = machine().without_facts().reported(&by_facts);
+    assert_eq!(broken, ["facts.yaml:1:4 unclosed bracket"]);
+    let nameless = machine().reported("ccm: {resources: [task: ['{{ nil }}': ]]}");
+    assert_eq!(nameless, ["1:26 the name is empty"]);
 }

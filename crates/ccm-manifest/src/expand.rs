@@ -398,6 +398,13 @@ impl<'a, 's> Expander<'a, 's> {
             Err(Trouble::Mistake(mistake))
                 if self.forgives_facts && mistake.is_of_absent_fact(&self.evaluator.world.known_facts()) =>
             {
+                if let Some(near) = mistake.near_fact() {
+                    let node = Node::text(text, span);
+                    let (start, end) = (inner.start + mistake.range.start, inner.start + mistake.range.end);
+                    let place = node.locate(&self.evaluator.manifest.text, start, end);
+                    let message = format!("{}, which counts as nothing here", mistake.message);
+                    self.found.diagnostics.push(Diagnostic::warning(place, message).with_hint(near));
+                }
                 Some(Computed::Null)
             }
             Err(trouble) => {

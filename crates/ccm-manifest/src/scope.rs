@@ -86,11 +86,22 @@ pub(crate) struct Mistake {
     pub(crate) missing: Option<String>,
 }
 
+/// What is gathered of every machine.
+const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+
 impl Mistake {
+    /// What says which fact was probably meant by one that is not there.
+    pub(crate) fn near_fact(&self) -> Option<String> {
+        let near = self.hints.iter().find(|hint| hint.starts_with("did you mean"));
+        near.cloned().or_else(|| {
+            let root = self.missing.as_deref()?.split(['.', '[', '|']).nth(1)?;
+            closest(root, OF_EVERY_MACHINE).map(|meant| format!("did you mean `{meant}`?"))
+        })
+    }
+
     /// Tells whether it is nothing but a fact that is not there and that no machine has to have: below what
     /// is gathered of every machine, a name that is not there is misspelt.
     pub(crate) fn is_of_absent_fact(&self, known: &Value) -> bool {
-        const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
         let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
         matches!(keys.next(), Some("Facts" | "facts"))
             && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root) || known.get(root).is_none())

@@ -237,3 +237,15 @@ fn what_could_not_be_had_is_not_missed_as_well() {
     let nameless = machine().reported("ccm: {resources: [task: ['{{ nil }}': ]]}");
     assert_eq!(nameless, ["1:26 the name is empty"]);
 }
+
+#[test]
+fn a_fact_that_was_probably_misspelt_is_warned_about() {
+    let entries = "['{{ Facts.rloe }}', '{{ Facts.hots.info.os }}', '{{ Facts.site }}', \"{{ lookup('facts.rloe') }}\", \"{{ lookup('facts.rloe', '') }}\"]";
+    let text = format!("hierarchy: {{order: {entries}}}\nccm: {{resources: [note: [n: ]]}}");
+    machine().check_all(&[(
+        &text,
+        &["1:31 warning: there is no `Facts.rloe`, which counts as nothing here | did you mean `role`?",
+            "1:51 warning: there is no `Facts.hots`, which counts as nothing here | did you mean `host`?",
+            "1:93 warning: there is no `facts.rloe`, which counts as nothing here | did you mean `facts.role`?"],
+    )]);
+}

@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         catalog: &catalog,
         types: &types.iter().map(|found| *found as _).collect::<Vec<_>>(),
         host: Host { runner: &runner, files: &files, clock: &clock },
-        late: &CatalogLate { late: &loaded.late, catalog: &catalog },
+        late: &CatalogLate { late: &loaded.late },
         secrets: secrets(),
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,

@@ -38,7 +38,12 @@ pub(crate) fn run(arguments: &HieraParse) -> Code {
         sources = sources.with_environment();
     }
     let file = DataFile { name: name.clone(), text: text.into() };
-    let parsed = parse_data(&file, &arguments.data, &sources);
+    let mut parsed = parse_data(&file, &arguments.data, &sources);
+    let unnoticed = sources.unnoticed(&mut parsed.texts);
+    if !unnoticed.is_empty() {
+        parsed.data = None;
+        parsed.diagnostics.extend(unnoticed);
+    }
     let Some(data) = parsed.data else { return facts::refuse(&parsed.diagnostics, &parsed.texts, &name) };
     diagnostics::print(&parsed.diagnostics, &parsed.texts);
     if arguments.explain {

@@ -27,8 +27,14 @@ pub(crate) fn read<'s>(
     let name = request.name.clone();
     let mut loaded = load(request, &specs(types), sources);
     secrets().add(loaded.data.secrets.iter().cloned());
+    let mut texts = loaded.texts();
+    let unnoticed = sources.unnoticed(&mut texts);
+    if !unnoticed.is_empty() {
+        loaded.catalog = None;
+        loaded.diagnostics.extend(unnoticed);
+    }
     if warnings || loaded.catalog.is_none() {
-        diagnostics::print(&loaded.diagnostics, &loaded.texts());
+        diagnostics::print(&loaded.diagnostics, &texts);
     }
     if let Some(catalog) = loaded.catalog.take() {
         return Ok((catalog, loaded));

@@ -69,11 +69,10 @@ fn matrix(arguments: &Validate, sources: &MachineSources) -> Code {
         let mut loaded = load(request, &specs, &sources);
         // A file of facts that nothing asks for has to be readable as well.
         let mut texts = loaded.texts();
-        if loaded.catalog.is_some()
-            && let Err(mistakes) = ccm_manifest::Sources::facts(&sources, &[], &mut texts)
-        {
+        let unnoticed = sources.unnoticed(&mut texts);
+        if !unnoticed.is_empty() {
             loaded.catalog = None;
-            loaded.diagnostics.extend(mistakes);
+            loaded.diagnostics.extend(unnoticed);
         }
         lines += &match &loaded.catalog {
             Some(catalog) => format!("{}: valid, {}\n", file.display(), resources(catalog.resources.len())),

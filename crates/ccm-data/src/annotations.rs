@@ -16,7 +16,7 @@ use ccm_model::{Diagnostic, Span, escape_control};
 
 use crate::printed;
 
-pub use collect::collect;
+pub use collect::{collect, places};
 pub use mask::sensitive_parts;
 
 /// What a comment asks of a key.

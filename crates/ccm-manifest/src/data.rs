@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use ccm_data::annotations;
+use ccm_data::annotations::{self, Annotation, Kind};
 use ccm_data::hierarchy::{self, Expanded, Hierarchy, Outcome, Overrides, Resolution};
 use ccm_data::layers::{Layers, Source};
-use ccm_expr::{Map, Value};
-use ccm_model::{Diagnostic, Entry};
+use ccm_expr::Value;
+use ccm_model::{Diagnostic, Entry, Map, Span};
 
 use crate::expand::Expander;
 use crate::scope::{Evaluator, ManifestScope, Moment};
@@ -29,8 +29,8 @@ pub(crate) struct DataNodes {
 pub(crate) struct Overlay {
     pub(crate) source: Source,
     pub(crate) value: Value,
-    /// Every text in it that must not be shown.
-    pub(crate) secrets: Vec<String>,
+    /// What is asked of the final values because of it.
+    pub(crate) annotations: Vec<Annotation>,
 }
 
 /// What there is above and below the values of a manifest.
@@ -40,6 +40,8 @@ pub(crate) struct Layered<'a> {
     pub(crate) over: &'a [Overlay],
     /// Counts for the keys that have no value otherwise.
     pub(crate) beneath: Option<&'a Value>,
+    /// Some of that could not be had, which was reported.
+    pub(crate) is_incomplete: bool,
 }
 
 /// What came of the values of a manifest.
@@ -53,9 +55,13 @@ pub struct ResolvedData {
     pub entries: Vec<(String, Outcome)>,
     /// The values again, each layer for itself.
     pub layers: Layers,
+    /// What is asked of the values.
+    pub(crate) annotations: Vec<Annotation>,
+    /// Some of them could not be had, which was reported.
+    pub(crate) is_incomplete: bool,
 }
 
-/// Puts the values of a manifest together.
+/// Puts the values of a manifest together. [`check`] holds them against what is asked of them.
 pub(crate) fn resolve(
     nodes: &DataNodes,
     world: &World<'_>,
@@ -69,6 +75,7 @@ pub(crate) fn resolve(
         directory: directory.to_owned(),
         data: Value::Null,
         settings: HashMap::new(),
+        is_incomplete: false,
     };
     let evaluator = || Evaluator { world, manifest: &scope, moment: Moment::Data };
     let mut expander = Expander::new(evaluator());
@@ -100,6 +107,7 @@ pub(crate) fn resolve(
     let Resolution { outcomes, mut layers } =
         hierarchy::resolve(data, hierarchy.merge, &names, &overrides, |node| expander.value(node));
     diagnostics.append(&mut expander.found.diagnostics);
+    let is_incomplete = around.is_incomplete || !expander.found.refused.is_empty();
     for overlay in around.over {
         layers.add_deep(overlay.source.clone(), overlay.value.clone());
     }
@@ -111,21 +119,66 @@ pub(crate) fn resolve(
     if let Some(entry) = &nodes.data {
         found = annotations::collect(text, &entry.key, &entry.value, diagnostics);
     }
+    if let Some(entry) = &nodes.overrides {
+        found.extend(of_overrides(text, entry, &overrides, diagnostics));
+    }
+    found.extend(around.over.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
+    let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
+    ResolvedData { value, secrets: Vec::new(), entries, layers, annotations: found, is_incomplete }
+}
+
+/// Holds final values against what is asked of them, and finds what in them must not be shown.
+pub(crate) fn check(data: &mut ResolvedData, world: &World<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let validate =
         |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
-    diagnostics.extend(annotations::check(&value, &found, &validate));
+    // Of what could not be had, nobody knows what it would be.
+    let is_asked = |asked: &&Annotation| !data.is_incomplete || asked.kind != Kind::Require;
+    let asked: Vec<Annotation> = data.annotations.iter().filter(is_asked).cloned().collect();
+    diagnostics.extend(annotations::check(&data.value, &asked, &validate));
     // What a higher layer replaced was a secret as well, and may still be in use.
-    let values = layers.values().chain([&value]);
-    let mut secrets: Vec<String> =
-        values.flat_map(|value| annotations::sensitive_texts(value, &found)).collect();
-    secrets.extend(around.over.iter().flat_map(|overlay| overlay.secrets.iter().cloned()));
-    diagnostics.extend(annotations::too_short(&value, &found));
-    let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
-    ResolvedData { value, secrets, entries, layers }
+    let values = data.layers.values().chain([&data.value]);
+    data.secrets = values.flat_map(|value| annotations::sensitive_texts(value, &data.annotations)).collect();
+    diagnostics.extend(annotations::too_short(&data.value, &data.annotations));
+}
+
+/// What is sensitive by what overrides say, whether they apply or not: it is the same value everywhere.
+fn of_overrides(
+    text: &str,
+    entry: &Entry,
+    overrides: &Overrides,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Annotation> {
+    let mut sensitive = Vec::new();
+    for annotation in annotations::collect(text, &entry.key, &entry.value, diagnostics) {
+        if annotation.kind != Kind::Sensitive {
+            diagnostics.push(without_effect(annotation.span));
+            continue;
+        }
+        // The first key is the name of the override.
+        match annotation.path.split_first() {
+            Some((name, [])) => {
+                let values = overrides.get(name).and_then(|found| found.node.as_map());
+                sensitive.extend(
+                    values.into_iter().flat_map(Map::entries).map(|value| Annotation {
+                        path: vec![(&*value.key.text).into()],
+                        ..annotation.clone()
+                    }),
+                );
+            }
+            Some((_, path)) => sensitive.push(Annotation { path: path.to_vec(), ..annotation }),
+            None => {}
+        }
+    }
+    sensitive
+}
+
+/// Warns of an annotation that is not about a value.
+pub(crate) fn without_effect(span: Span) -> Diagnostic {
+    Diagnostic::warning(span, "this annotation has no effect here").with_hint("annotate the key in `data`")
 }
 
 /// Adds the values that count for keys without one.
-fn completed(value: &Value, beneath: &Map) -> Value {
+fn completed(value: &Value, beneath: &ccm_expr::Map) -> Value {
     let mut whole = beneath.clone();
     if let Value::Map(own) = value {
         let is_given = |key: &str, value: &Value| !matches!(value, Value::Null) || !beneath.contains_key(key);

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ccm_data::annotations;
 use ccm_model::{Diagnostic, Entry, Map, Node, SourceId, Span, Text, Value, closest, decode_known};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::data::DataNodes;
+use crate::data::{self, DataNodes};
 use crate::expand::{Expander, Reading as TextReading};
 use crate::later::{self, not_supported};
 use crate::scope::Evaluator;
@@ -54,11 +55,12 @@ pub(crate) struct Document {
 /// Takes a manifest apart.
 pub(crate) fn read(
     source: SourceId,
+    text: &str,
     root: Option<Node>,
     types: &Types<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Document {
-    let mut reading = Reading { types, diagnostics };
+    let mut reading = Reading { text, types, diagnostics };
     match root {
         Some(root) if !root.is_null() => reading.root(root),
         _ => {
@@ -71,6 +73,7 @@ pub(crate) fn read(
 }
 
 struct Reading<'a, 't> {
+    text: &'a str,
     types: &'a Types<'t>,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -133,6 +136,7 @@ impl Reading<'_, '_> {
     }
 
     fn ccm(&mut self, ccm: Entry, misplaced: Option<Node>) -> Document {
+        let annotated = annotations::places(self.text, &ccm.key, &ccm.value);
         let Value::Map(map) = ccm.value.value else {
             let is_null = ccm.value.is_null();
             let mistake = if is_null {
@@ -151,6 +155,7 @@ impl Reading<'_, '_> {
         let mut resources = None;
         let mut template = None;
         let mut says_why = misplaced.is_some();
+        self.diagnostics.extend(annotated.into_iter().map(data::without_effect));
         for entry in map.into_entries() {
             match &*entry.key.text {
                 "resources" => resources = Some(entry),

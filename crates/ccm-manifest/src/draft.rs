@@ -146,6 +146,7 @@ impl Beginning<'_, '_, '_> {
         found.refuse_late();
         if !found.hides(name.span) && is_blank(&name.text) {
             diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+            found.refuse(name.span);
         }
         diagnostics.append(&mut found.diagnostics);
         let alias_node = alias_node.filter(|node| !found.hides(node.span));

@@ -8,6 +8,7 @@ use ccm_data::layers::Layers;
 use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, Severity, SourceMap, Span};
 
+use crate::data::{self, ResolvedData};
 use crate::expand::diagnostic;
 use crate::hiera::{self, DataFile};
 use crate::scope::{Evaluator, Managed, ManifestScope, Mistake, Moment, Trouble};
@@ -52,15 +53,20 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         diagnostics.push(mistake.with_hint("expressions have a meaning for that name"));
     }
     world.variables.clone_from(&request.variables);
-    let mut layers = Layers::new(Value::map::<&str>([]));
+    let mut data = ResolvedData { layers: Layers::new(Value::map::<&str>([])), ..ResolvedData::default() };
     for overlay in hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics) {
-        layers.add_deep(overlay.source, overlay.value);
+        data.layers.add_deep(overlay.source, overlay.value);
+        data.annotations.extend(overlay.annotations);
     }
+    data.value = data.layers.merged();
+    data.is_incomplete = world.has_mistakes() || diagnostics.iter().any(is_error);
+    data::check(&mut data, &world, &mut diagnostics);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
         directory: request.directory.clone(),
-        data: layers.merged(),
+        data: data.value,
         settings: HashMap::new(),
+        is_incomplete: data.is_incomplete,
     };
     let managed = Managed::new();
     let evaluator = Evaluator { world: &world, manifest: &manifest, moment: Moment::Early(&managed) };
@@ -82,9 +88,13 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         Err(Trouble::Reported) => None,
     };
     diagnostics.extend(world.take_mistakes());
-    let is_faultless = !diagnostics.iter().any(|found| found.severity == Severity::Error);
+    let is_faultless = !diagnostics.iter().any(is_error);
     let texts = world.texts.take();
     Evaluated { value: value.filter(|_| is_faultless), diagnostics, texts }
+}
+
+fn is_error(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error
 }
 
 /// What an expression names. A path that is worked out is not among them, but the empty path is then: anything

@@ -89,6 +89,11 @@ impl Expanded {
         }
     }
 
+    /// Takes what stands at a place for unknown, because what is wrong with it was reported.
+    pub(crate) fn refuse(&mut self, span: Span) {
+        self.refused.0.insert(span);
+    }
+
     /// Adds what was found before.
     pub(crate) fn add(&mut self, before: Self) {
         self.refused.0.extend(before.refused.0);
@@ -422,6 +427,13 @@ impl<'a, 's> Expander<'a, 's> {
             Err(Trouble::Mistake(mistake))
                 if self.forgives_facts && mistake.is_of_absent_fact(&self.evaluator.world.known_facts()) =>
             {
+                if let Some(near) = mistake.near_fact() {
+                    let node = Node::text(text, span);
+                    let (start, end) = (inner.start + mistake.range.start, inner.start + mistake.range.end);
+                    let place = node.locate(&self.evaluator.manifest.text, start, end);
+                    let message = format!("{}, which counts as nothing here", mistake.message);
+                    self.found.diagnostics.push(Diagnostic::warning(place, message).with_hint(near));
+                }
                 Some(Computed::Null)
             }
             Err(trouble) => {

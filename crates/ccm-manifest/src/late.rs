@@ -23,6 +23,8 @@ pub struct Late<'s> {
     capturing: Capturing,
     captured: RefCell<HashMap<ResourceIndex, Value>>,
     pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
+    /// The manifest that each resource stands in.
+    pub(crate) standing: Vec<usize>,
 }
 
 /// A resource that has to wait.
@@ -35,6 +37,8 @@ pub(crate) struct LateResource {
     pub(crate) conditions: Conditions,
     /// The texts that have to wait.
     pub(crate) texts: Places,
+    /// The resources whose files it waits for.
+    pub(crate) files: Vec<ResourceIndex>,
 }
 
 /// What a resource came to when it was reached.
@@ -61,6 +65,11 @@ impl LateResource {
         if is_off || (draft.found.late_on.is_empty() && draft.control_late_on.is_empty()) {
             return None;
         }
+        let late_on = draft.control_late_on.iter().chain(&draft.found.late_on);
+        let file = |on: &LateOn| match on {
+            LateOn::File(index) => Some(*index),
+            _ => None,
+        };
         Some(Self {
             type_index: draft.type_index,
             manifest: draft.manifest,
@@ -68,6 +77,7 @@ impl LateResource {
             conditions: draft.conditions.clone(),
             verbatim: draft.verbatim,
             texts: draft.found.late.clone(),
+            files: late_on.filter_map(|(on, _)| file(on)).collect(),
         })
     }
 }
@@ -80,9 +90,10 @@ impl<'s> Late<'s> {
         managed: Managed,
         capturing: Capturing,
         waiting: HashMap<ResourceIndex, LateResource>,
+        standing: Vec<usize>,
     ) -> Self {
         world.forget_files();
-        Self { world, manifests, types, managed, capturing, captured: RefCell::default(), waiting }
+        Self { world, manifests, types, managed, capturing, captured: RefCell::default(), waiting, standing }
     }
 
     /// Takes what a resource captured: a map.

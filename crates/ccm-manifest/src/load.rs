@@ -67,10 +67,12 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
     let world = World::new(sources, texts);
     let mut diagnostics = Vec::new();
     let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
+    let is_incomplete = world.has_mistakes() || diagnostics.iter().any(is_error);
     let mut loader = Loader {
         world,
         types: &Types::new(types),
         overlays,
+        is_incomplete,
         manifests: Vec::new(),
         drafts: Vec::new(),
         children: Children::default(),
@@ -109,6 +111,8 @@ pub(crate) struct Loader<'s, 't> {
     pub(crate) world: World<'s>,
     pub(crate) types: &'t Types<'s>,
     overlays: Vec<Overlay>,
+    /// Some values could not be had, which was reported.
+    pub(crate) is_incomplete: bool,
     /// The manifests, in the order in which they were begun.
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) drafts: Vec<Draft>,
@@ -135,13 +139,24 @@ impl<'s> Loader<'s, '_> {
             }
         };
         let Document { data, settings, of_types, mut items, template } =
-            document::read(source, root, self.types, &mut self.diagnostics);
-        let layered = Layered { over: &around.overlays(&self.overlays), beneath: around.beneath() };
-        let data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
+            document::read(source, &text, root, self.types, &mut self.diagnostics);
+        let layered = Layered {
+            over: &around.overlays(&self.overlays),
+            beneath: around.beneath(),
+            is_incomplete: self.is_incomplete,
+        };
+        let mut data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
+        data::check(&mut data, &self.world, &mut self.diagnostics);
         self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
-        let scope = ManifestScope { text, directory, data: data.value.clone(), settings: HashMap::new() };
-        self.manifests.push(scope);
+        let is_incomplete = data.is_incomplete;
+        self.manifests.push(ManifestScope {
+            text,
+            directory,
+            data: data.value.clone(),
+            settings: HashMap::new(),
+            is_incomplete,
+        });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
         let of_types = document::settings_of_types(
@@ -266,6 +281,7 @@ impl<'s> Loader<'s, '_> {
         refuse_early(&self.world, &managed, &mut diagnostics);
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
+        let standing = drafts.iter().map(|draft| draft.manifest).collect();
         let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
         let mut catalog = Catalog {
             name: name.map(|name| name.0),
@@ -297,7 +313,7 @@ impl<'s> Loader<'s, '_> {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
             data,
-            late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting),
+            late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting, standing),
         }
     }
 

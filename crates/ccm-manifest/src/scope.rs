@@ -15,6 +15,10 @@ use ccm_model::{Map, ResourceIndex, SourceId, Span, closest};
 use crate::paths::normal;
 use crate::world::{NAMES, World};
 
+/// Said of what is worked out before the values of the manifest are known.
+const TOO_EARLY: &str =
+    "what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only";
+
 /// How many templates may be looked into for what another one includes, each within the other.
 const MOST_INCLUDES: usize = 64;
 
@@ -32,6 +36,8 @@ pub(crate) struct ManifestScope {
     pub(crate) data: Value,
     /// What it says below `ccm` for all resources of a type, by the position of the type.
     pub(crate) settings: HashMap<usize, Arc<Map>>,
+    /// Some of them could not be had, which was reported: what is not there may be meant to be.
+    pub(crate) is_incomplete: bool,
 }
 
 /// What is known when an expression is evaluated.
@@ -97,11 +103,22 @@ pub(crate) struct Mistake {
     pub(crate) missing: Option<String>,
 }
 
+/// What is gathered of every machine.
+const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+
 impl Mistake {
+    /// What says which fact was probably meant by one that is not there.
+    pub(crate) fn near_fact(&self) -> Option<String> {
+        let near = self.hints.iter().find(|hint| hint.starts_with("did you mean"));
+        near.cloned().or_else(|| {
+            let root = self.missing.as_deref()?.split(['.', '[', '|']).nth(1)?;
+            closest(root, OF_EVERY_MACHINE).map(|meant| format!("did you mean `{meant}`?"))
+        })
+    }
+
     /// Tells whether it is nothing but a fact that is not there and that no machine has to have: below what
     /// is gathered of every machine, a name that is not there is misspelt.
     pub(crate) fn is_of_absent_fact(&self, known: &Value) -> bool {
-        const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
         let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
         matches!(keys.next(), Some("Facts" | "facts"))
             && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root) || known.get(root).is_none())
@@ -152,7 +169,7 @@ impl Evaluator<'_, '_> {
         if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
             return Err(Trouble::Mistake(Mistake {
                 range: 0..text.len(),
-                message: "values in `data` may name `Facts` and `Environ` only".to_owned(),
+                message: TOO_EARLY.to_owned(),
                 hints: Vec::new(),
                 places: Vec::new(),
                 missing: None,
@@ -166,7 +183,13 @@ impl Evaluator<'_, '_> {
             calling.facts.replace(calling.facts(&read.facts));
         }
         let evaluated = expression.evaluate(&calling);
-        calling.outcome(evaluated, |error| self.mistake(&error))
+        let outcome = calling.outcome(evaluated, |error| self.mistake(&error));
+        match outcome {
+            Ok(Value::Null) | Err(Trouble::Mistake(_)) if self.manifest.is_incomplete && read.data => {
+                Err(Trouble::Reported)
+            }
+            outcome => outcome,
+        }
     }
 
     /// Renders a template beside the manifest.
@@ -202,6 +225,11 @@ impl Evaluator<'_, '_> {
     ) -> Result<T, Trouble> {
         let calling = Calling::new(self);
         let rendered = render(&calling);
+        if self.manifest.is_incomplete
+            && matches!(&rendered, Err(error) if error.message.contains("`Data.") || error.message.contains("`data."))
+        {
+            return Err(Trouble::Reported);
+        }
         calling.outcome(rendered, |error| Mistake {
             range: 0..0,
             message: error.message,
@@ -373,7 +401,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         }
         if names("data") {
             if matches!(moment, Moment::Data) && !all {
-                return Err(FunctionError::new("values in `data` may name facts and environment only"));
+                return Err(FunctionError::new(TOO_EARLY));
             }
             roots.push(("data", manifest.data.clone()));
         }
@@ -546,7 +574,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
     }
 
     fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
-        let path = self.calling.evaluator.manifest.directory.join(path);
+        let path = self.calling.settled(path).map_err(|error| ScopeError::new(error.message))?;
         match self.calling.evaluator.world.read(&path) {
             Ok(text) => Ok(Some(text.to_string())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -237,6 +237,11 @@ impl<'s> World<'s> {
         self.used_early.take()
     }
 
+    /// Tells whether something was wrong with what was asked for.
+    pub(crate) fn has_mistakes(&self) -> bool {
+        !self.mistakes.borrow().is_empty()
+    }
+
     /// What was wrong with what was asked for.
     pub(crate) fn take_mistakes(&self) -> Vec<Diagnostic> {
         self.mistakes.take()
@@ -267,6 +272,8 @@ impl Read {
             let Some(argument) = &call.argument else { continue };
             match &*call.name {
                 "lookup" => {
+                    let of_data = argument.strip_prefix("data");
+                    read.data |= of_data.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '|']));
                     let path = captured_path(argument).map(|path| (path, call.range.clone()));
                     read.captures.extend(path);
                 }

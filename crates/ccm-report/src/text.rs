@@ -11,6 +11,7 @@ use std::time::Duration;
 use ccm_model::{Event, Outcome, OutputLine, ResourceId, SkipCause};
 
 use self::resource::Level;
+pub(crate) use self::resource::undone;
 pub(crate) use self::summary::stopped;
 use crate::ReportError;
 use crate::batch::Batch;

@@ -321,6 +321,9 @@ fn line(event: &Event) -> Option<String> {
         Outcome::Skipped { cause: SkipCause::Unmet { culprits } } => {
             format!(" because of {}", joined(culprits))
         }
+        Outcome::Skipped { cause: SkipCause::Undone { noop } } => {
+            format!(" because {} is in noop", joined(noop))
+        }
         Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => format!(": {reason}"),
         Outcome::Skipped { cause: SkipCause::NotSelected } => ": not selected".to_owned(),
         Outcome::Skipped { cause: SkipCause::ManifestEnded { culprit } } => {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use ccm_engine::{LateValues, Progress, Resolved};
-use ccm_model::{Event, Failure, Outcome, Resource, ResourceId, ResourceIndex};
+use ccm_model::{Event, Failure, Outcome, Resource, ResourceIndex};
 
 use serde_json::json;
 
@@ -106,8 +106,8 @@ fn late_values_are_asked_for_before_anything_else() {
     assert_eq!(without.lines, ["a stable", "b stable"]);
     let off = run_late(|| Ok(Resolved::NotManaged { reason: "`if` is false".to_owned() }), false);
     assert_eq!(off.lines, ["a skipped: `if` is false", "b stable"]);
-    let unknown = run_late(|| Ok(Resolved::NotBefore(ResourceId::new("fake", "z"))), true);
-    assert_eq!(unknown.lines, ["a would change: not known before fake#z", "b stable"]);
+    let unknown = run_late(|| Ok(Resolved::NotBefore(ResourceIndex(1))), true);
+    assert_eq!(unknown.lines, ["a would change: not known before fake#b", "b stable"]);
 }
 
 /// Remembers what was captured.

@@ -3,6 +3,7 @@
 mod late;
 mod literal;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ccm_data::nodes;
@@ -123,28 +124,25 @@ impl Renderer<'_> {
         Ok(settings.into_iter().map(|(key, named)| (key, Written::Map(named))).collect())
     }
 
-    /// What a dependency comes to: the resource, or those of the manifest that it stands for.
-    fn add_meant(&self, index: ResourceIndex, meant: &mut Vec<ResourceIndex>) {
-        let resource = self.catalog.resource(index);
-        if self.left_out(index).is_some() {
-            return;
-        }
-        if resource.stands_for.is_none() {
-            if !meant.contains(&index) {
-                meant.push(index);
-            }
-            return;
-        }
-        // It requires all resources of its manifest, and what has to be before them.
-        for edge in resource.require.iter().chain(&resource.subscribe) {
-            self.add_meant(edge.on, meant);
-        }
-    }
-
-    fn meant(&self, edges: &[Dependency]) -> Vec<ResourceIndex> {
+    /// What the dependencies of a resource come to. In the place of one that is not written stands what that
+    /// depends on: the resources of the manifest that it stands for, or what has to be before it.
+    fn meant(&self, resource: &Resource) -> Vec<ResourceIndex> {
         let mut meant = Vec::new();
-        for edge in edges {
-            self.add_meant(edge.on, &mut meant);
+        let mut seen = HashSet::new();
+        let mut open: Vec<&Dependency> = edges(resource).collect();
+        open.reverse();
+        while let Some(edge) = open.pop() {
+            if !seen.insert(edge.on) {
+                continue;
+            }
+            let on = self.catalog.resource(edge.on);
+            if on.stands_for.is_none() && self.left_out(edge.on).is_none() {
+                meant.push(edge.on);
+            } else {
+                let first = open.len();
+                open.extend(edges(on));
+                open[first..].reverse();
+            }
         }
         meant
     }
@@ -178,8 +176,12 @@ impl Renderer<'_> {
         put("ensure", resource.ensure.as_ref().map(|ensure| self.text(&ensure.value, Reader::Nobody)));
         put("provider", provider.map(|provider| self.text(provider, Reader::Nobody)));
         let subscribe = self.sources(&resource.subscribe);
-        let mut require = self.meant(&resource.require);
+        let mut require = self.meant(resource);
         require.retain(|on| *on != index && !subscribe.contains(on));
+        let mut awaited = waiting.iter().flat_map(|waiting| &waiting.files);
+        if let Some(on) = awaited.find(|on| self.left_out(**on).is_some()) {
+            return Err(self.waits_for_nothing(resource, *on));
+        }
         put("require", self.references(&require));
         put("subscribe", self.references(&subscribe));
         if let Some(waiting) = waiting.filter(|_| resource.control == Control::Late) {
@@ -187,7 +189,7 @@ impl Renderer<'_> {
         }
         for entry in resource.properties.given() {
             let entry = match spec {
-                Some(spec) => settled(*spec, resource, entry, &self.loaded.late.manifests[0].text),
+                Some(spec) => settled(*spec, resource, entry, self.text_of(index)),
                 None => entry.clone(),
             };
             let key = &*entry.key.text;
@@ -219,6 +221,18 @@ impl Renderer<'_> {
             () => Written::List(vec![Written::Map(vec![(name, Written::Map(entries))])]),
         };
         Ok(Written::Map(vec![(resource.id.type_name.to_string(), properties)]))
+    }
+
+    /// The text that a resource stands in.
+    fn text_of(&self, index: ResourceIndex) -> &str {
+        let late = &self.loaded.late;
+        late.standing.get(index.get()).map_or("", |manifest| &late.manifests[*manifest].text)
+    }
+
+    /// Says that a value comes from a resource that is not written.
+    fn waits_for_nothing(&self, resource: &Resource, on: ResourceIndex) -> Diagnostic {
+        let on = &self.catalog.resource(on).id;
+        refused(resource, &format!("it waits for `{on}`, which is in noop and left out"))
     }
 
     fn references(&self, on: &[ResourceIndex]) -> Option<Written> {
@@ -315,11 +329,20 @@ fn is_late(waiting: Option<&LateResource>, node: &Node) -> bool {
     waiting.is_some_and(|waiting| waiting.texts.covers(node.span))
 }
 
-/// Says that a value can't be written.
+fn edges(resource: &Resource) -> impl DoubleEndedIterator<Item = &Dependency> {
+    resource.require.iter().chain(&resource.subscribe)
+}
+
+/// Says that a template can't be written.
 fn unwritable(resource: &Resource, what: &str) -> Diagnostic {
-    let message = format!("`{}` can't be written: {what} is rendered only during the run", resource.id);
-    Diagnostic::error(resource.span, escape_control(&message))
+    refused(resource, &format!("{what} is rendered only during the run"))
         .with_hint("what a template names is known to this manifest alone")
+}
+
+/// Says why a resource can't be written.
+fn refused(resource: &Resource, why: &str) -> Diagnostic {
+    let message = format!("`{}` can't be written: {why}", resource.id);
+    Diagnostic::error(resource.span, escape_control(&message))
 }
 
 /// A property whose numbers have the form in which everybody reads them alike. Where the type takes text, a

@@ -76,7 +76,9 @@ impl Redactor {
             Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => self.text(message),
             Outcome::Failed(failure) => self.failure(failure),
             Outcome::Skipped { cause } => match cause {
-                SkipCause::Unmet { culprits } => culprits.iter_mut().for_each(|id| self.id(id)),
+                SkipCause::Unmet { culprits: ids } | SkipCause::Undone { noop: ids } => {
+                    ids.iter_mut().for_each(|id| self.id(id));
+                }
                 SkipCause::NotManaged { reason } => self.text(reason),
                 SkipCause::ManifestEnded { culprit } => self.id(culprit),
                 SkipCause::NotSelected => {}

@@ -13,6 +13,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::error::{TemplateError, TemplateFault};
 use super::explain::{Raised, explain};
+use super::growth::bound;
 use super::include_name::normalized;
 use super::link::{Asking, link};
 use super::scan::{Piece, Token, depth, scan};
@@ -234,6 +235,7 @@ fn bare_environment() -> Environment<'static> {
     let mut environment = Environment::new();
     // It writes down every value in reach.
     environment.remove_global("debug");
+    bound(&mut environment);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     // With it the engine remembers which expression it was that had no value.

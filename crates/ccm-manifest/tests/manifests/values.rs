@@ -246,13 +246,13 @@ fn mistakes_point_into_the_expression() {
     "3:27 expected a whole number, found the text `web` | this is what the expression yields",
 ]),
         (&manifest("- task: [a: {timeout: '{{ Facts.quoted }}'}]"), &[
-    "3:27 expected a whole number, found the text `5` | this is what the expression yields",
+    "3:27 expected a whole number, found the text `5` | write it without quotes | this is what the expression yields",
 ]),
         (&manifest("- task: [a: {timeout: 'x{{ Facts.n }}'}]"), &[
     "3:27 expected a whole number, found the text `x5` | this is what the expression yields",
 ]),
         (&manifest("- task: [a: {command: x, args: '{{ Facts.role }}'}]"), &[
-    "3:36 expected a list, found the text `web` | this is what the expression yields",
+    "3:36 expected a list, found the text `web` | write `[web]` | this is what the expression yields",
 ]),
         (&manifest("- task: [a: {level: '{{ Facts.role }}'}]"), &[
     "3:25 expected `quiet` or `loud`, found `web` | this is what the expression yields",

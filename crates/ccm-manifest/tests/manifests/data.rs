@@ -172,14 +172,14 @@ ccm: {resources: [note: [n: ]]}
 #[test]
 fn annotations_outside_of_data() {
     let text = "\
-data: {password: plain, role: own}
+data: {password: plain, role: its-own}
 hierarchy: {order: [common]}
 overrides:
   common:
     # @sensitive
     password: hunter2
     # @require
-    role: web
+    role: web-server
   # @sensitive
   elsewhere: {token: , role: x}
 ccm:
@@ -198,14 +198,14 @@ ccm:
             "15:11 warning: this annotation has no effect here | annotate the key in `data`",
         ],
     )]);
-    // What one override hides is hidden on every machine.
-    assert_eq!(machine().load(text).data.secrets, ["hunter2", "web"]);
+    // What one override hides is hidden on every machine, and so is what it replaces.
+    assert_eq!(machine().load(text).data.secrets, ["hunter2", "its-own", "plain", "web-server"]);
 }
 
 #[test]
 fn what_a_file_of_values_asks_is_asked_of_the_final_values() {
     let over =
-        "data:\n  # @require\n  name:\n  # @validate value < 10\n  count: 5\n  # @sensitive\n  key: a\n";
+        "data:\n  # @require\n  name:\n  # @validate value < 10\n  count: 5\n  # @sensitive\n  key: first\n";
     let file = || machine().hiera("f.yaml", over);
     let text = "ccm: {resources: [note: [n: ]]}";
     assert_eq!(
@@ -215,7 +215,7 @@ fn what_a_file_of_values_asks_is_asked_of_the_final_values() {
     );
     let named = || file().assignment("name=x");
     assert_eq!(named().reported(text), [""; 0]);
-    assert_eq!(named().assignment("key=b").load(text).data.secrets, ["b"]);
+    assert_eq!(named().assignment("key=second").load(text).data.secrets, ["first", "second"]);
     assert_eq!(
         named().hiera("later.yaml", "data: {count: 50}").reported(text),
         ["f.yaml:5:3 `count` is not valid: `value < 10` is false (f.yaml:5:3 its value is `50`) \

@@ -77,7 +77,9 @@ impl Redactor {
             Outcome::Failed(failure) => self.failure(failure),
             Outcome::Skipped { cause } => match cause {
                 SkipCause::Unmet { culprits: ids } | SkipCause::Undone { noop: ids } => {
-                    ids.iter_mut().for_each(|id| self.id(id));
+                    for id in ids {
+                        self.id(id);
+                    }
                 }
                 SkipCause::NotManaged { reason } => self.text(reason),
                 SkipCause::ManifestEnded { culprit } => self.id(culprit),

@@ -55,7 +55,7 @@ pub(crate) type Managed = HashMap<String, ResourceIndex>;
 
 /// What is known when a resource is reached.
 pub(crate) trait Reached {
-    /// What a resource captured, by its name or alias; an error says why that has no value.
+    /// What resources captured, each by its name or alias.
     fn captures(&self) -> Value;
 
     /// The resource that manages a file and that has not done so, because it is in noop.

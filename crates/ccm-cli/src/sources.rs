@@ -3,7 +3,6 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
@@ -114,7 +113,7 @@ impl MachineSources {
             let (custom, warnings) = CustomFacts::of_this_user().read();
             warn(&warnings);
             for file in custom {
-                match read_facts(&file.path, file.text.into(), texts) {
+                match read_facts(&file.path, &file.text, texts) {
                     Ok(found) => merge::deep(&mut written, &found),
                     Err(found) => mistakes.extend(found),
                 }
@@ -138,7 +137,7 @@ impl MachineSources {
                 continue;
             }
             match self.read(path) {
-                Ok(text) => match read_facts(path, text.into(), texts) {
+                Ok(text) => match read_facts(path, &text, texts) {
                     Ok(found) => given.push(found),
                     Err(found) => mistakes.extend(found),
                 },
@@ -172,10 +171,10 @@ impl MachineSources {
 }
 
 /// Reads a file of facts.
-fn read_facts(path: &Path, text: Arc<str>, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+fn read_facts(path: &Path, text: &str, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
     let name = path.display().to_string();
-    let source = texts.add(name.clone(), Arc::clone(&text));
-    facts::read(&facts::File { source, text: &text, format: format_of(&name) })
+    let source = texts.add(name.clone(), text);
+    facts::read(&facts::File { source, text, format: format_of(&name) })
 }
 
 impl Sources for MachineSources {

@@ -64,8 +64,7 @@ impl Around {
     pub(crate) fn overlays(&self, given: &[Overlay]) -> Vec<Overlay> {
         let passed = match &self.data {
             Passed::Over(value) => {
-                let source = Source::Override("apply".to_owned());
-                Some(Overlay { source, value: value.clone(), annotations: Vec::new() })
+                Some(Overlay { source: Source::Parent, value: value.clone(), annotations: Vec::new() })
             }
             _ => None,
         };
@@ -161,7 +160,7 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
         directory,
         around: Around {
             child: Some(index),
-            conditions: draft.conditions.clone().outer(),
+            conditions: draft.conditions.clone().of(&draft.resource.id),
             paths,
             forbids_apply,
             health_check_only,

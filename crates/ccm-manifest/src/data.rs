@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use ccm_data::annotations::{self, Annotation, Kind};
 use ccm_data::hierarchy::{self, Expanded, Hierarchy, Outcome, Overrides, Resolution};
-use ccm_data::layers::{Layers, Source};
+use ccm_data::layers::{Layers, Origin, Source};
 use ccm_expr::Value;
 use ccm_model::{Diagnostic, Entry, Map, Span};
 
 use crate::expand::Expander;
 use crate::scope::{Evaluator, ManifestScope, Moment};
 use crate::validation;
-use crate::wording::expected;
+use crate::wording::{expected, shown};
 use crate::world::World;
 
 /// The parts of a manifest that its values come from.
@@ -134,11 +134,59 @@ pub(crate) fn check(data: &mut ResolvedData, world: &World<'_>, diagnostics: &mu
     // Of what could not be had, nobody knows what it would be.
     let is_asked = |asked: &&Annotation| !data.is_incomplete || asked.kind != Kind::Require;
     let asked: Vec<Annotation> = data.annotations.iter().filter(is_asked).cloned().collect();
-    diagnostics.extend(annotations::check(&data.value, &asked, &validate));
+    let failures = annotations::check(&data.value, &asked, &validate);
+    let origins = if failures.is_empty() { Vec::new() } else { data.layers.origins() };
+    for mut failure in failures {
+        let of = asked.iter().find(|asked| Some(asked.key_span) == failure.span());
+        if let Some(from) = of.and_then(|asked| came_from(asked, data, &origins, world)) {
+            failure = failure.with_hint(format!("its value comes from {from}"));
+        }
+        diagnostics.push(failure);
+    }
     // What a higher layer replaced was a secret as well, and may still be in use.
     let values = data.layers.values().chain([&data.value]);
     data.secrets = values.flat_map(|value| annotations::sensitive_texts(value, &data.annotations)).collect();
     diagnostics.extend(annotations::too_short(&data.value, &data.annotations));
+}
+
+/// Where a value comes from, if not from where it was asked something of.
+fn came_from(
+    asked: &Annotation,
+    data: &ResolvedData,
+    origins: &[Origin],
+    world: &World<'_>,
+) -> Option<String> {
+    let within =
+        |origin: &&Origin| origin.path.starts_with(&asked.path) || asked.path.starts_with(&origin.path);
+    let mut sources: Vec<&Source> = Vec::new();
+    for source in origins.iter().filter(within).flat_map(|origin| &origin.sources) {
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    let is_in = |whole: &Value| {
+        !matches!(asked.path.iter().try_fold(whole, |value, key| value.get(key)), None | Some(Value::Null))
+    };
+    if is_in(&data.value) && !is_in(&data.layers.merged()) {
+        // It counts because the layers do not have it.
+        return Some("the manifest that applies this one".to_owned());
+    }
+    let asked_in = world.texts.borrow().locate(asked.key_span).map(|(name, _)| name.to_owned());
+    let words: Vec<String> = sources
+        .into_iter()
+        .filter_map(|source| match source {
+            Source::Data => None,
+            Source::Override(name) => Some(format!("the override `{}`", shown(name))),
+            Source::File(name) if Some(name) == asked_in.as_ref() => None,
+            Source::File(name) => Some(shown(name)),
+            // The value may be one that is not to be shown.
+            Source::CommandLine(written) => {
+                Some(format!("`--data {}=…`", shown(written.split('=').next().unwrap_or_default())))
+            }
+            Source::Parent => Some("the manifest that applies this one".to_owned()),
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(" and "))
 }
 
 /// What is sensitive by what overrides say, whether they apply or not: it is the same value everywhere.

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, Resource, ResourceIndex, SourceMap, Span, TypeSpec};
+use ccm_model::{
+    Checked, Control, Diagnostic, Entry, Resource, ResourceIndex, Severity, SourceMap, Span, TypeSpec,
+};
 
 use crate::capturing::Capturing;
 use crate::control::Conditions;
@@ -142,10 +144,24 @@ impl<'s> Late<'s> {
             return unknown;
         }
         if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
-            Completed::Resource(Box::new(completed))
-        } else {
-            Completed::Mistaken(found.diagnostics)
+            let source_text = &self.manifests[waiting.manifest].text;
+            let checked = spec.check(&Checked { resource: &completed, source_text });
+            let is_new =
+                |found: &Diagnostic| found.severity == Severity::Error && waiting.texts.explains(found);
+            found.diagnostics.extend(checked.into_iter().filter(is_new));
+        } else if found.diagnostics.is_empty() {
+            return Completed::Mistaken(Vec::new());
         }
+        if found.diagnostics.is_empty() {
+            return Completed::Resource(Box::new(completed));
+        }
+        for mistake in &mut found.diagnostics {
+            let holds = |entry: &&Entry| mistake.span().is_some_and(|span| entry.value.span.contains(span));
+            if let Some(entry) = resource.properties.given().find(holds) {
+                mistake.message = format!("`{}`: {}", entry.key.text, mistake.message);
+            }
+        }
+        Completed::Mistaken(found.diagnostics)
     }
 }
 

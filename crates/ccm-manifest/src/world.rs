@@ -46,8 +46,9 @@ pub(crate) struct World<'s> {
     environment: OnceCell<Option<Value>>,
     expressions: RefCell<HashMap<Box<str>, Rc<Read>>>,
     paths: RefCell<HashMap<Box<str>, LookupPath>>,
-    /// What was read, by path; the number is that of its text, if mistakes in it can be shown.
+    /// What was read, by path.
     files: RefCell<HashMap<PathBuf, Arc<str>>>,
+    /// Templates by path: the number of the text, so that mistakes in it can be shown, and the text.
     templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
     /// How many bytes the values have that expressions yielded.
     computed: Cell<usize>,

@@ -139,9 +139,9 @@ fn conditions_hold_for_all_that_is_in_it() {
     assert_eq!(
         reasons,
         [
-            "NotManaged { reason: \"`if` is false around it\" }",
-            "NotManaged { reason: \"`if` is false around it\" }",
-            "NotManaged { reason: \"`if` is false around it\" }",
+            "NotManaged { reason: \"`if` of apply#a.yaml is false\" }",
+            "NotManaged { reason: \"`if` of apply#a.yaml is false\" }",
+            "NotManaged { reason: \"`if` of apply#a.yaml is false\" }",
             "NotManaged { reason: \"`if` is false\" }",
         ]
     );

@@ -219,7 +219,7 @@ fn what_a_file_of_values_asks_is_asked_of_the_final_values() {
     assert_eq!(
         named().hiera("later.yaml", "data: {count: 50}").reported(text),
         ["f.yaml:5:3 `count` is not valid: `value < 10` is false (f.yaml:5:3 its value is `50`) \
-          (f.yaml:4:15 asked for here)"]
+          (f.yaml:4:15 asked for here) | its value comes from later.yaml"]
     );
 }
 
@@ -248,4 +248,30 @@ fn a_fact_that_was_probably_misspelt_is_warned_about() {
             "1:51 warning: there is no `Facts.hots`, which counts as nothing here | did you mean `host`?",
             "1:93 warning: there is no `facts.rloe`, which counts as nothing here | did you mean `facts.role`?"],
     )]);
+}
+
+#[test]
+fn a_value_that_is_refused_says_where_it_comes_from() {
+    let data = "data:\n  # @validate value < 10\n  n: 1\n  # @require\n  own: x\n";
+    let text = format!(
+        "{data}hierarchy: {{order: ['over']}}\noverrides: {{over: {{n: 20}}}}\nccm: {{resources: [note: [n: ]]}}"
+    );
+    let told = |machine: Machine, text: &str| {
+        let reported = machine.reported(text);
+        let comes = |line: &String| line.split(" | ").last().unwrap_or_default().to_owned();
+        reported.iter().map(comes).collect::<Vec<_>>()
+    };
+    assert_eq!(told(machine(), &text), ["its value comes from the override `over`"]);
+    assert_eq!(
+        told(machine().hiera("f.yaml", "data: {n: 30}").assignment("own=''"), &text),
+        ["its value comes from f.yaml", "its value comes from `--data own=…`"]
+    );
+    let child = format!("{}ccm: {{resources: [note: [n: ]]}}", data.replace("n: 1", "n:"));
+    for apply in [
+        "data: {n: 40}\nccm: {resources: [apply: [c.yaml: ]]}",
+        "ccm: {resources: [apply: [c.yaml: {data: {n: 40}}]]}",
+    ] {
+        let machine = machine().file("c.yaml", &child);
+        assert_eq!(told(machine, apply), ["its value comes from the manifest that applies this one"]);
+    }
 }

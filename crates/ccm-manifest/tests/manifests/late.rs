@@ -125,7 +125,8 @@ fn mistakes_that_show_late_have_their_place() {
         ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 "),
         ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 "),
         ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 "),
-        ("- copy: [/n: {source: t.j2}]", "3:27 "),
+        ("- copy: [/n: {source: t.j2}]", "3:27 `source`: "),
+        ("- task: [n: {timeout: \"{{ file('/x') + 'y' }}\"}]", "3:27 `timeout`: expected a whole number"),
     ] {
         let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/x: ]")));
         match completed(&loaded, 0) {

@@ -166,3 +166,11 @@ fn mistakes_in_what_a_template_wrote_show_the_line_that_did() {
     let catalog = safe.catalog("ccm: {resources_template: safe.j2}");
     assert_eq!(catalog.resources.len(), 1);
 }
+
+#[test]
+fn a_template_that_writes_a_whole_manifest_is_told_to_write_the_list() {
+    let machine = Machine::default().file("r.j2", "ccm:\n  resources:\n    - note: [n: ]\n");
+    let told = machine.reported("ccm: {resources_template: r.j2}");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].ends_with("| write the list alone, without `ccm:` and `resources:`"), "{told:?}");
+}

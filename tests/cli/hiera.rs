@@ -107,3 +107,14 @@ fn mistakes_have_their_place() {
     );
     assert_snapshot!("hiera_missing", ccm(&scratch, &["hiera", "parse", "x.yaml"]).run().shown());
 }
+
+#[test]
+fn facts_of_this_machine_have_to_be_asked_for() {
+    let scratch = Scratch::new();
+    scratch.write("x.yaml", "data: {os: '{{ Facts.host.info.os }}'}\n");
+    let parse = |options: &[&str]| ccm(&scratch, &["hiera", "parse", "x.yaml"]).args(options).run();
+    let refused = parse(&[]);
+    assert_eq!(refused.code, 1, "{}", refused.shown());
+    assert!(refused.stderr.contains("--system-facts"), "{}", refused.shown());
+    assert_eq!(parse(&["-S"]).code, 0);
+}

@@ -7,9 +7,12 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod apply;
+mod captures;
+mod confined;
 mod documents;
 mod eval;
 mod examples;
+mod executions;
 mod facts;
 mod files;
 mod hiera;
@@ -23,6 +26,7 @@ mod mistakes;
 mod record;
 mod render;
 mod schema;
+mod secrets;
 mod seed;
 mod state;
 mod terminal;

@@ -57,10 +57,13 @@ fn every_kind_of_mistake_has_its_words() {
         ("empty_resources", "ccm:\n  resources: []\n"),
         ("resources_at_the_top", "resources:\n  - exec:\n      - a: {}\n"),
         ("unknown_top_level", "ccm:\n  resources: [{exec: {name: a}}]\nccmm: 1\n"),
-        ("later_setting", "ccm:\n  executors: {}\n  resources: [{exec: {name: a}}]\n"),
+        (
+            "later_setting",
+            "ccm:\n  executors: {box: {kind: docker, image: x}}\n  resources: [{exec: {name: a}}]\n",
+        ),
         (
             "later_property",
-            "ccm:\n  resources:\n    - exec:\n        - a: {user: root, control: {if: 'true'}}\n",
+            "ccm:\n  resources:\n    - exec:\n        - a: {health_checks: [], control: {if: 'true'}}\n",
         ),
         ("later_provider", "ccm:\n  resources:\n    - exec:\n        - a: {provider: docker}\n"),
         ("expression", "ccm:\n  resources:\n    - exec:\n        - a: {command: 'echo {{ Data.x }}'}\n"),
@@ -171,4 +174,12 @@ fn a_long_line_is_named_and_not_shown() {
     assert_eq!(called.code, 1);
     assert!(called.stderr.len() < 1000, "{}", called.stderr.len());
     assert!(called.stderr.contains("manifest.yaml:1:100035"), "{}", called.stderr);
+}
+
+#[test]
+fn an_open_quote_around_an_expression_is_the_users_own() {
+    let execs = "        - a: {command: \"/bin/echo '{{ 1 + 1 }}\"}\n        - b: {command: \"{{ 'echo \\\"x' }}\"}\n";
+    let called = crate::apply_execs(&Scratch::new(), execs, &[]);
+    assert_eq!(called.stderr.matches("this is what the expression yields").count(), 1, "{}", called.shown());
+    assert_snapshot!("open_quote_around_expression", called.shown());
 }

@@ -51,3 +51,29 @@ fn several_machines_are_checked_at_once() {
         ccm(&plain, &["validate", "m.yaml", "--matrix", "missing.yaml"]).run().shown()
     );
 }
+
+#[test]
+fn facts_that_nothing_asks_for_have_to_be_right_as_well() {
+    let scratch = scratch("ccm: {resources: [{exec: {name: 'true'}}]}\n");
+    scratch.write("list.yaml", "- a\n");
+    scratch.write("twice.json", "{\"role\": \"db\", \"role\": \"web\"}\n");
+    scratch.write("data.yaml", "data: {a: 1}\n");
+    for command in
+        [&["apply", "m.yaml"][..], &["validate", "m.yaml"], &["hiera", "parse", "data.yaml"], &["eval", "1"]]
+    {
+        for (file, told) in [
+            ("nope.yaml", "nope.yaml can't be read"),
+            ("list.yaml", "expected a map of facts"),
+            ("twice.json", "the key `role` is given twice"),
+        ] {
+            let called = ccm(&scratch, command).args(&["--facts", file]).run();
+            assert_eq!(called.code, 1, "{}", called.shown());
+            assert!(called.stdout.is_empty() && called.stderr.contains(told), "{}", called.shown());
+        }
+    }
+    for command in [&["apply", "m.yaml"][..], &["validate", "m.yaml"], &["eval", "1"]] {
+        let called = ccm(&scratch, command).args(&["--fact", "bad"]).run();
+        assert_eq!(called.code, 1, "{}", called.shown());
+        assert!(called.stderr.contains("the fact `bad` can't be read"), "{}", called.shown());
+    }
+}

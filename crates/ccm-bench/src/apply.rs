@@ -10,7 +10,7 @@ use ccm_expr::{Timestamp, Value};
 use ccm_host::state::Directory;
 use ccm_host::{Cancellation, Clock as _, Host, SystemClock, SystemFiles, SystemRunner};
 use ccm_manifest::{FactPath, Request, Sources};
-use ccm_model::{Catalog, Diagnostic, SourceMap, TypeSpec};
+use ccm_model::{Catalog, Diagnostic, Secrets, SourceMap, TypeSpec};
 use ccm_report::{Encoder, Ids, JsonLines, RunStore, TextReport, Verbosity};
 use ccm_resources::types;
 
@@ -78,6 +78,7 @@ impl Loaded {
             types: &types,
             host: Host { runner: &runner, files: &SystemFiles::new(Cancellation::never()), clock: &clock },
             late: &NoLateValues,
+            secrets: &Secrets::new(),
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
             noop: false,
             fail_on_error: true,

@@ -16,6 +16,8 @@ mod bare;
 mod binary;
 mod manifests;
 mod measure;
+mod redaction;
+mod sandbox;
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +36,9 @@ fn main() {
     files_steady(scratch.path());
     files_create(scratch.path());
     exec_run();
+    sandbox::run(scratch.path());
     exec_steady();
+    redaction::measure();
     shapes();
 }
 

@@ -18,6 +18,7 @@ use crate::arguments::{Apply, Output};
 use crate::exit::Code;
 use crate::late::CatalogLate;
 use crate::listeners::{self, EventsFile, Listeners};
+use crate::secrets::{Hiding, secrets};
 use crate::sources::MachineSources;
 use crate::{diagnostics, manifest, messages, show, state, watch};
 
@@ -49,11 +50,11 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Err(code) => return code,
     };
     let runner = match SystemRunner::new() {
-        Ok(runner) => runner,
+        // Every process has its own program under this path, also after an update has replaced the file.
+        Ok(runner) => runner.with_launcher("/proc/self/exe").hiding(secrets().clone()),
         Err(error) => return cannot_start(&error),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = match runtime {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return cannot_start(&error),
     };
@@ -67,6 +68,9 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(state) => state,
         Err(code) => return code,
     };
+    if !arguments.noop {
+        ccm_host::remove_private_leftovers();
+    }
     let clock = SystemClock::new();
     let (source, cancellation) = CancellationSource::new();
     let cause = Arc::new(OnceLock::new());
@@ -75,7 +79,8 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         catalog: &catalog,
         types: &types.iter().map(|found| *found as _).collect::<Vec<_>>(),
         host: Host { runner: &runner, files: &files, clock: &clock },
-        late: &CatalogLate { late: &loaded.late, catalog: &catalog },
+        late: &CatalogLate { late: &loaded.late },
+        secrets: secrets(),
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: arguments.noop,
         fail_on_error: arguments.fail_on_error,
@@ -198,7 +203,7 @@ pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
 fn debug_to_stderr() {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::DEBUG)
-        .with_writer(anstream::stderr)
+        .with_writer(|| Hiding(anstream::stderr()))
         .with_target(false)
         .without_time()
         .finish();

@@ -197,6 +197,10 @@ pub(crate) struct History {
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
 
+    /// What an exec of that run left: by name, or by position
+    #[arg(value_name = "EXEC")]
+    pub exec: Option<String>,
+
     /// How to print it
     #[arg(long, value_enum, default_value_t = HistoryOutput::Text)]
     pub output: HistoryOutput,

@@ -1,12 +1,14 @@
 //! Mistakes in a manifest, shown with their lines.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
-use ccm_model::{Diagnostic, Label, Severity, Source, SourceMap, escape_control};
+use ccm_data::annotations::sensitive_parts;
+use ccm_model::{Diagnostic, Label, REDACTED, Severity, Source, SourceMap, escape_control};
 
 use crate::messages::to_stderr;
+use crate::secrets::secrets;
 
 /// Labels farther apart than this many lines are shown apart.
 const TOGETHER: usize = 60;
@@ -34,7 +36,7 @@ pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
 }
 
 /// What is shown of one of them.
-pub(crate) fn shown(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+pub(crate) fn rendered(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     render(diagnostic, sources, &Renderer::styled())
 }
 
@@ -43,16 +45,72 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut group = Group::with_title(level.primary_title(escape_control(&diagnostic.message)));
+    let mut group = Group::with_title(level.primary_title(shown(&diagnostic.message)));
     for cluster in clusters(diagnostic, sources) {
         group = group.element(cluster.element());
     }
     for hint in &diagnostic.hints {
         // A hint may show a few lines to write.
-        let lines: Vec<_> = hint.split('\n').map(escape_control).collect();
+        let lines: Vec<_> = hint.split('\n').map(shown).collect();
         group = group.element(Level::HELP.with_name("hint").message(lines.join("\n")));
     }
     renderer.render(&[group])
+}
+
+/// What a message may say: no secrets, and nothing that steers a terminal.
+fn shown(text: &str) -> String {
+    escape_control(&secrets().redact(text)).into_owned()
+}
+
+/// A piece of a source without its secrets.
+struct Masked {
+    text: String,
+    /// Every part of the piece that was replaced.
+    replaced: Vec<Range<usize>>,
+}
+
+impl Masked {
+    fn of(source: &str, piece: Range<usize>) -> Self {
+        let whole = source.get(piece.clone()).unwrap_or_default();
+        let mut hidden = secrets().redactor().hidden_in_text(whole);
+        let parts = sensitive_parts(source).into_iter();
+        let parts = parts.filter(|part| part.end > piece.start && part.start < piece.end);
+        hidden.extend(
+            parts.map(|part| part.start.saturating_sub(piece.start)..part.end.min(piece.end) - piece.start),
+        );
+        hidden.sort_by_key(|part| part.start);
+        let mut masked = Self { text: String::new(), replaced: Vec::new() };
+        let mut at = 0;
+        for part in hidden {
+            // What goes over a line end is replaced up to there, so that lines keep their numbers.
+            let mut start = part.start.max(at);
+            for line in whole.get(start..part.end).unwrap_or_default().split_inclusive('\n') {
+                let end = start + line.trim_end_matches(['\r', '\n']).len();
+                if end > start {
+                    masked.text += whole.get(at..start).unwrap_or_default();
+                    masked.text += REDACTED;
+                    masked.replaced.push(start..end);
+                    at = end;
+                }
+                start += line.len();
+            }
+        }
+        masked.text += whole.get(at..).unwrap_or_default();
+        masked
+    }
+
+    /// Where a place of the piece is now; what was replaced begins and ends with what replaced it.
+    fn place(&self, place: usize) -> usize {
+        let mut moved = place;
+        for part in &self.replaced {
+            if place >= part.end {
+                moved = moved + REDACTED.len() - part.len();
+            } else if place > part.start {
+                return moved - (place - part.start);
+            }
+        }
+        moved
+    }
 }
 
 /// Labels of one source that are near enough to be shown in one piece of it.
@@ -106,17 +164,20 @@ impl<'a> Cluster<'a> {
             let place = Origin::path(Cow::Borrowed(&*self.source.name));
             return place.line(first.line).char_column(first.column).into();
         }
-        let mut snippet =
-            Snippet::source(piece).line_start(first.line).path(Cow::Borrowed(&*self.source.name));
+        let masked = Masked::of(text, from..to);
+        let mut snippet = Snippet::source(masked.text.clone())
+            .line_start(first.line)
+            .path(Cow::Borrowed(&*self.source.name));
         for (position, label) in self.labels.iter().enumerate() {
             let kind =
                 if self.primary && position == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             let range = within_line(piece, label, from);
+            let range = masked.place(range.start)..masked.place(range.end);
             let annotation = kind.span(range);
             snippet = snippet.annotation(if label.text.is_empty() {
                 annotation
             } else {
-                annotation.label(escape_control(&label.text))
+                annotation.label(shown(&label.text))
             });
         }
         snippet.into()
@@ -124,7 +185,7 @@ impl<'a> Cluster<'a> {
 }
 
 /// The part of a label that lies on its first line, in bytes of the piece; never empty if it can be helped.
-fn within_line(piece: &str, label: &Label, from: usize) -> std::ops::Range<usize> {
+fn within_line(piece: &str, label: &Label, from: usize) -> Range<usize> {
     let start = (label.span.start as usize - from).min(piece.len());
     let line_end = piece[start..].find(['\n', '\r']).map_or(piece.len(), |at| start + at);
     let end = (label.span.end as usize).saturating_sub(from).clamp(start, line_end);

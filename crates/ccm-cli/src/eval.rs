@@ -41,7 +41,12 @@ pub(crate) fn run(arguments: &Eval) -> Code {
         assignments: arguments.data.data.clone(),
         directory,
     };
-    let evaluated = evaluate(&request, &sources);
+    let mut evaluated = evaluate(&request, &sources);
+    let unnoticed = sources.unnoticed(&mut evaluated.texts);
+    if !unnoticed.is_empty() {
+        evaluated.value = None;
+        evaluated.diagnostics.extend(unnoticed);
+    }
     diagnostics::print(&evaluated.diagnostics, &evaluated.texts);
     match evaluated.value {
         Some(value) => show::print(&printed::json(&value)),

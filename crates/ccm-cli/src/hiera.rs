@@ -38,7 +38,24 @@ pub(crate) fn run(arguments: &HieraParse) -> Code {
         sources = sources.with_environment();
     }
     let file = DataFile { name: name.clone(), text: text.into() };
-    let parsed = parse_data(&file, &arguments.data, &sources);
+    let mut parsed = parse_data(&file, &arguments.data, &sources);
+    let unnoticed = sources.unnoticed(&mut parsed.texts);
+    if !unnoticed.is_empty() {
+        parsed.data = None;
+        parsed.diagnostics.extend(unnoticed);
+    }
+    if !arguments.system_facts {
+        for diagnostic in &mut parsed.diagnostics {
+            let names = |root: &str| {
+                ["Facts", "facts"]
+                    .iter()
+                    .any(|facts| diagnostic.message.starts_with(&format!("there is no `{facts}.{root}")))
+            };
+            if ["host", "cpu", "memory", "network", "partition"].into_iter().any(names) {
+                diagnostic.hints.push("`--system-facts` takes those of this machine, too".to_owned());
+            }
+        }
+    }
     let Some(data) = parsed.data else { return facts::refuse(&parsed.diagnostics, &parsed.texts, &name) };
     diagnostics::print(&parsed.diagnostics, &parsed.texts);
     if arguments.explain {
@@ -159,6 +176,7 @@ fn outcome_in_words(outcome: &Outcome) -> String {
 fn source_in_words(source: &Source) -> String {
     match source {
         Source::Data => "data".to_owned(),
+        Source::Parent => "the manifest that applies this one".to_owned(),
         Source::Override(name) => format!("override `{}`", escape_control(name)),
         Source::File(name) => Path::new(name).display().to_string(),
         // The value is on the command line already, and may be one that is not to be shown.

@@ -6,7 +6,7 @@ use anstream::AutoStream;
 use anstream::ColorChoice;
 use anstream::adapter::strip_str;
 use ccm_host::state::default_state_directory;
-use ccm_report::{FindError, History};
+use ccm_report::{ExecutionError, FindError, History, StoredRun};
 
 use crate::arguments::{self, HistoryOutput};
 use crate::exit::Code;
@@ -29,7 +29,10 @@ pub(crate) fn run(arguments: &arguments::History) -> Code {
     });
     let shown = shown.and_then(|history| match &arguments.run {
         None => Ok(list(&history, arguments.output)),
-        Some(prefix) => one(&history, prefix, arguments.output),
+        Some(prefix) => found(&history, prefix).and_then(|run| match &arguments.exec {
+            None => one(&history, run, arguments.output),
+            Some(exec) => execution(&history, run, exec, arguments.output),
+        }),
     });
     match shown {
         Ok(text) => print(&coloured(text)),
@@ -44,8 +47,8 @@ fn list(history: &History, output: HistoryOutput) -> String {
     }
 }
 
-fn one(history: &History, prefix: &str, output: HistoryOutput) -> Result<String, Code> {
-    let run = history.find(prefix).map_err(|error| {
+fn found<'h>(history: &'h History, prefix: &str) -> Result<&'h StoredRun, Code> {
+    history.find(prefix).map_err(|error| {
         let hint = match &error {
             FindError::Ambiguous { .. } => "write more of the id".to_owned(),
             FindError::Unknown { .. } => match history.runs().first() {
@@ -55,7 +58,36 @@ fn one(history: &History, prefix: &str, output: HistoryOutput) -> Result<String,
         };
         messages::from_error(&error, "", &[hint]);
         Code::NothingRun
+    })
+}
+
+/// What an exec left in the record of a run.
+fn execution(
+    history: &History,
+    run: &StoredRun,
+    wanted: &str,
+    output: HistoryOutput,
+) -> Result<String, Code> {
+    let execution = history.execution(run, wanted).map_err(|error| {
+        messages::from_error(&error, "", &[]);
+        Code::NothingRun
     })?;
+    let execution = execution.map_err(|error| {
+        let hint = match &error {
+            ExecutionError::Unknown { known, .. } if known.is_empty() => "none of that run did".to_owned(),
+            ExecutionError::Unknown { known, .. } => format!("these did: {}", known.join(", ")),
+            ExecutionError::Ambiguous { .. } => "write its position as well".to_owned(),
+        };
+        messages::from_error(&error, "", &[hint]);
+        Code::NothingRun
+    })?;
+    Ok(match output {
+        HistoryOutput::Text => execution.text(),
+        HistoryOutput::Json => format!("{:#}\n", execution.json()),
+    })
+}
+
+fn one(history: &History, run: &StoredRun, output: HistoryOutput) -> Result<String, Code> {
     let events = history.events(run).map_err(|error| {
         messages::from_error(&error, "", &[]);
         Code::NothingRun

@@ -2,12 +2,11 @@
 
 use ccm_engine::{LateValues, Progress, Resolved};
 use ccm_manifest::{Completed, Late};
-use ccm_model::{Catalog, Diagnostic, Failure, Resource, ResourceIndex, SourceMap};
+use ccm_model::{Diagnostic, Failure, Resource, ResourceIndex, SourceMap};
 
 /// Completes the resources of a catalog.
 pub(crate) struct CatalogLate<'a, 's> {
     pub(crate) late: &'a Late<'s>,
-    pub(crate) catalog: &'a Catalog,
 }
 
 impl LateValues for CatalogLate<'_, '_> {
@@ -21,9 +20,14 @@ impl LateValues for CatalogLate<'_, '_> {
             Completed::AsWritten => Ok(Resolved::AsWritten),
             Completed::Resource(resource) => Ok(Resolved::Completed(resource)),
             Completed::NotManaged(reason) => Ok(Resolved::NotManaged { reason }),
-            Completed::NotBefore(index) => Ok(Resolved::NotBefore(self.catalog.resource(index).id.clone())),
+            Completed::NotBefore(index) => Ok(Resolved::NotBefore(index)),
+            Completed::NoValue(reason) => Ok(Resolved::NoValue { reason }),
             Completed::Mistaken(mistakes) => Err(failure(&mistakes, &self.late.texts())),
         }
+    }
+
+    fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
+        self.late.remember(index, values);
     }
 }
 

@@ -109,6 +109,12 @@ impl<'a> Listeners<'a> {
 
     /// Tells them all of an event.
     pub(crate) fn accept(&mut self, event: &Event) {
+        if let Event::ArtifactsLeft(artifacts) = event {
+            if let Some(store) = &mut self.store {
+                store.keep(artifacts);
+            }
+            return;
+        }
         if self.terminal.is_some()
             && let Some(erase) = self.progress.accept(event, self.clock.monotonic())
         {

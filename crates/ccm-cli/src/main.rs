@@ -13,6 +13,7 @@ mod listeners;
 mod manifest;
 mod messages;
 mod printed;
+mod secrets;
 mod show;
 mod sources;
 mod state;
@@ -27,6 +28,10 @@ use arguments::{Arguments, Command, Hiera};
 use exit::Code;
 
 fn main() -> ExitCode {
+    // Started by itself to run a command as somebody else or in a sandbox, it is nothing but that command.
+    if let Some(code) = ccm_host::launcher::begin() {
+        return code;
+    }
     if let Err(error) = ccm_host::prepare_process() {
         return apply::cannot_start(&error).into();
     }

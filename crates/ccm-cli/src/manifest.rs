@@ -10,6 +10,7 @@ use ccm_model::{Catalog, Diagnostic, Severity, TypeSpec};
 
 use crate::arguments::{DataArguments, EnvironmentArguments, ManifestArguments};
 use crate::exit::Code;
+use crate::secrets::secrets;
 use crate::sources::{MachineSources, url_hint};
 use crate::{diagnostics, messages};
 
@@ -25,8 +26,15 @@ pub(crate) fn read<'s>(
     let request = request(arguments, values, sources)?;
     let name = request.name.clone();
     let mut loaded = load(request, &specs(types), sources);
+    secrets().add(loaded.data.secrets.iter().cloned());
+    let mut texts = loaded.texts();
+    let unnoticed = sources.unnoticed(&mut texts);
+    if !unnoticed.is_empty() {
+        loaded.catalog = None;
+        loaded.diagnostics.extend(unnoticed);
+    }
     if warnings || loaded.catalog.is_none() {
-        diagnostics::print(&loaded.diagnostics, &loaded.texts());
+        diagnostics::print(&loaded.diagnostics, &texts);
     }
     if let Some(catalog) = loaded.catalog.take() {
         return Ok((catalog, loaded));

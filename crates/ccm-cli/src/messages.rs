@@ -5,6 +5,8 @@ use std::io::Write as _;
 use anstream::stderr;
 use ccm_model::escape_control;
 
+use crate::secrets::secrets;
+
 /// Says why nothing could be done: the error, what caused it, then advice.
 pub(crate) fn error(message: &str, causes: &[String], hints: &[String]) {
     let mut text = format!("error: {}\n", escape_control(message));
@@ -38,9 +40,9 @@ pub(crate) fn note(message: &str) {
     to_stderr(&format!("note: {}\n", escape_control(message)));
 }
 
-/// Says it to standard error; if that is closed, there is nobody left to tell.
+/// Says it to standard error, without secrets; if that is closed, there is nobody left to tell.
 pub(crate) fn to_stderr(text: &str) {
     let mut stderr = stderr().lock();
-    let _ = stderr.write_all(text.as_bytes());
+    let _ = stderr.write_all(secrets().redact(text).as_bytes());
     let _ = stderr.flush();
 }

@@ -6,6 +6,7 @@ use ccm_graph::{Format, render};
 
 use crate::arguments::{Graph, GraphFormat};
 use crate::exit::Code;
+use crate::secrets::secrets;
 use crate::sources::MachineSources;
 use crate::{manifest, messages};
 
@@ -23,7 +24,7 @@ pub(crate) fn graph(arguments: &Graph) -> Code {
     match manifest::read(&arguments.manifest, &arguments.values.data, &sources, true, &ccm_resources::types())
     {
         Err(code) => code,
-        Ok((catalog, _)) => print(&render(&catalog, format)),
+        Ok((catalog, _)) => print(&secrets().redact(&render(&catalog, format))),
     }
 }
 

@@ -3,7 +3,6 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
@@ -104,49 +103,78 @@ impl MachineSources {
     /// Reads the facts that were written down: in files of this machine, in files that were given, and on the
     /// command line.
     fn written(&self, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
-        let mut files: Vec<(String, Arc<str>)> = Vec::new();
-        if !self.is_another {
-            let (custom, warnings) = CustomFacts::of_this_user().read();
-            warn(&warnings);
-            files.extend(custom.into_iter().map(|file| (file.path.display().to_string(), file.text.into())));
-        }
-        for path in &self.given.facts {
-            if let Some(hint) = url_hint(path) {
-                let message = format!("the facts {}: a URL is not supported in this version", path.display());
-                return Err(vec![Diagnostic::without_place(message).with_hint(hint)]);
-            }
-            let text = self.read(path).map_err(|error| {
-                let message = format!("the facts {} can't be read: {error}", path.display());
-                vec![Diagnostic::without_place(message)]
-            })?;
-            files.push((path.display().to_string(), text.into()));
-        }
-        let files: Vec<_> = files
-            .into_iter()
-            .map(|(name, text)| (texts.add(name.clone(), Arc::clone(&text)), format_of(&name), text))
-            .collect();
-        let files: Vec<facts::File<'_>> = files
-            .iter()
-            .map(|(source, format, text)| facts::File { source: *source, text, format: *format })
-            .collect();
         let mut written = Value::map::<&str>([]);
         if self.has_environment {
             let variables = environment().into_iter().map(|(name, value)| (name, Value::text(value)));
             written = Value::map(variables);
         }
-        merge::deep(&mut written, &facts::merge(&files)?);
-        for pair in &self.given.fact {
-            match assignment::read(pair) {
-                Ok(value) => merge::deep(&mut written, &value),
-                Err(error) => {
-                    let mistake =
-                        Diagnostic::without_place(format!("the fact `{pair}` can't be read: {error}"));
-                    return Err(vec![mistake.with_hint(error.hint())]);
+        let mut mistakes = Vec::new();
+        if !self.is_another {
+            let (custom, warnings) = CustomFacts::of_this_user().read();
+            warn(&warnings);
+            for file in custom {
+                match read_facts(&file.path, &file.text, texts) {
+                    Ok(found) => merge::deep(&mut written, &found),
+                    Err(found) => mistakes.extend(found),
                 }
             }
         }
-        Ok(written)
+        match self.given(texts) {
+            Ok(given) => given.iter().for_each(|found| merge::deep(&mut written, found)),
+            Err(found) => mistakes.extend(found),
+        }
+        if mistakes.is_empty() { Ok(written) } else { Err(mistakes) }
     }
+
+    /// Reads the facts that the command line gives, the lowest first.
+    fn given(&self, texts: &mut SourceMap) -> Result<Vec<Value>, Vec<Diagnostic>> {
+        let mut given = Vec::new();
+        let mut mistakes = Vec::new();
+        for path in &self.given.facts {
+            if let Some(hint) = url_hint(path) {
+                let message = format!("the facts {}: a URL is not supported in this version", path.display());
+                mistakes.push(Diagnostic::without_place(message).with_hint(hint));
+                continue;
+            }
+            match self.read(path) {
+                Ok(text) => match read_facts(path, &text, texts) {
+                    Ok(found) => given.push(found),
+                    Err(found) => mistakes.extend(found),
+                },
+                Err(error) => {
+                    let message = format!("the facts {} can't be read: {error}", path.display());
+                    mistakes.push(Diagnostic::without_place(message));
+                }
+            }
+        }
+        for pair in &self.given.fact {
+            match assignment::read(pair) {
+                Ok(value) => given.push(value),
+                Err(error) => {
+                    let mistake =
+                        Diagnostic::without_place(format!("the fact `{pair}` can't be read: {error}"));
+                    mistakes.push(mistake.with_hint(error.hint()));
+                }
+            }
+        }
+        if mistakes.is_empty() { Ok(given) } else { Err(mistakes) }
+    }
+
+    /// What is wrong with the facts that the command line gives, if nothing asked for any, so that nobody was
+    /// told. Asks this machine nothing.
+    pub(crate) fn unnoticed(&self, texts: &mut SourceMap) -> Vec<Diagnostic> {
+        match self.written.get() {
+            Some(_) => Vec::new(),
+            None => self.given(texts).err().unwrap_or_default(),
+        }
+    }
+}
+
+/// Reads a file of facts.
+fn read_facts(path: &Path, text: &str, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+    let name = path.display().to_string();
+    let source = texts.add(name.clone(), text);
+    facts::read(&facts::File { source, text, format: format_of(&name) })
 }
 
 impl Sources for MachineSources {

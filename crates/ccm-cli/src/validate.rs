@@ -69,11 +69,10 @@ fn matrix(arguments: &Validate, sources: &MachineSources) -> Code {
         let mut loaded = load(request, &specs, &sources);
         // A file of facts that nothing asks for has to be readable as well.
         let mut texts = loaded.texts();
-        if loaded.catalog.is_some()
-            && let Err(mistakes) = ccm_manifest::Sources::facts(&sources, &[], &mut texts)
-        {
+        let unnoticed = sources.unnoticed(&mut texts);
+        if !unnoticed.is_empty() {
             loaded.catalog = None;
-            loaded.diagnostics.extend(mistakes);
+            loaded.diagnostics.extend(unnoticed);
         }
         lines += &match &loaded.catalog {
             Some(catalog) => format!("{}: valid, {}\n", file.display(), resources(catalog.resources.len())),
@@ -81,7 +80,7 @@ fn matrix(arguments: &Validate, sources: &MachineSources) -> Code {
         };
         failed += usize::from(loaded.catalog.is_none());
         for diagnostic in &loaded.diagnostics {
-            let text = diagnostics::shown(diagnostic, &texts);
+            let text = diagnostics::rendered(diagnostic, &texts);
             match all_shown.iter_mut().find(|shown| shown.text == text) {
                 Some(shown) => shown.machines.push(machine),
                 None => all_shown.push(Shown { text, machines: vec![machine] }),

@@ -5,6 +5,7 @@
 
 mod collect;
 mod comments;
+mod mask;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,7 +16,8 @@ use ccm_model::{Diagnostic, Span, escape_control};
 
 use crate::printed;
 
-pub use collect::collect;
+pub use collect::{collect, places};
+pub use mask::sensitive_parts;
 
 /// What a comment asks of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,6 +128,29 @@ pub fn sensitive_texts(data: &Value, annotations: &[Annotation]) -> Vec<String> 
         }
     }
     texts
+}
+
+/// Warns of sensitive values that are too short to be hidden wherever they appear.
+pub fn too_short(data: &Value, annotations: &[Annotation]) -> Vec<Diagnostic> {
+    const SHORTEST: usize = 4;
+    let is_sensitive = |annotation: &&Annotation| annotation.kind == Kind::Sensitive;
+    let mut warnings = Vec::new();
+    for annotation in annotations.iter().filter(is_sensitive) {
+        let mut is_short = false;
+        if let Some(value) = at(data, &annotation.path) {
+            leaves(value, &mut |text| is_short |= (1..SHORTEST).contains(&text.len()));
+        }
+        if is_short {
+            let path = annotation.path.join(".");
+            let message = format!(
+                "`{}` is sensitive, and too short to be hidden wherever it appears",
+                escape_control(&path)
+            );
+            let warning = Diagnostic::warning(annotation.key_span, message);
+            warnings.push(warning.with_hint(format!("values of {SHORTEST} bytes or more are hidden")));
+        }
+    }
+    warnings
 }
 
 fn leaves(value: &Value, keep: &mut dyn FnMut(String)) {

@@ -2,8 +2,12 @@
 //!
 //! A fact is a value and nothing else: a text that looks like an expression stays that text.
 
+use std::collections::HashSet;
+use std::fmt;
+
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, SourceId, Span};
+use ccm_model::{Diagnostic, SourceId, Span, escape_control};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::{merge, nodes};
 
@@ -61,7 +65,11 @@ pub fn read(file: &File<'_>) -> Result<Value, Vec<Diagnostic>> {
 fn json(file: &File<'_>) -> Result<Value, Diagnostic> {
     let text = file.text.trim_start_matches('\u{feff}');
     let skipped = file.text.len() - text.len();
-    match serde_json::from_str(text) {
+    let read = serde_json::from_str(text).and_then(|read| {
+        // What is wrong otherwise comes first.
+        serde_json::from_str::<KeysOnce>(text).map(|_| read)
+    });
+    match read {
         Ok(object @ serde_json::Value::Object(_)) => Ok(object.into()),
         Ok(other) => {
             let found = Value::from(other).kind();
@@ -74,6 +82,67 @@ fn json(file: &File<'_>) -> Result<Value, Diagnostic> {
             let length = file.text[at..].chars().next().map_or(0, char::len_utf8);
             Err(Diagnostic::error(Span::new(file.source, at, at + length), in_words(&error)))
         }
+    }
+}
+
+/// Any JSON in which no object has a key twice.
+struct KeysOnce;
+
+impl<'de> Deserialize<'de> for KeysOnce {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeysOnce {
+    type Value = Self;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self, A::Error> {
+        while elements.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if keys.contains(&key) {
+                return Err(A::Error::custom(format_args!(
+                    "the key `{}` is given twice",
+                    escape_control(&key)
+                )));
+            }
+            keys.insert(key);
+            entries.next_value::<Self>()?;
+        }
+        Ok(self)
     }
 }
 
@@ -151,6 +220,7 @@ mod tests {
             json(" \"ä\" "),
             json("{\"a\": 1}\n}"),
             json("{\"ä\": \"\n\"}"),
+            json("{\"a\": [{\"b\": 1.5, \"b\": null}]}"),
             yaml("a: 1\na: 2"),
             yaml("- 1"),
             yaml("text"),
@@ -175,6 +245,7 @@ mod tests {
                 "\"ä\"@1 expected a map of facts, found text",
                 "}@9 trailing characters",
                 "\n@8 control character (\\u0000-\\u001F) found while parsing a string",
+                "\"@20 the key `b` is given twice",
                 "a@5 the key `a` is given twice",
                 "- 1@0 expected a map of facts, found a list",
                 "text@0 expected a map of facts, found the text `text`",

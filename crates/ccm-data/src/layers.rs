@@ -18,6 +18,8 @@ pub enum Source {
     File(String),
     /// The command line: the assignment as it was given.
     CommandLine(String),
+    /// The manifest that applies this one.
+    Parent,
 }
 
 /// How a layer is laid over those below it.
@@ -49,6 +51,11 @@ pub struct Origin {
 }
 
 impl Layers {
+    /// The values of each layer, from the lowest to the highest.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        self.0.iter().map(|layer| &layer.value)
+    }
+
     /// Begins with the lowest layer.
     pub fn new(data: Value) -> Self {
         Self(vec![Layer { source: Source::Data, value: data, how: How::Deep }])
@@ -173,6 +180,7 @@ mod tests {
     fn told(layers: &Layers) -> Vec<String> {
         let source = |source: &Source| match source {
             Source::Data => "data".to_owned(),
+            Source::Parent => "parent".to_owned(),
             Source::Override(name) | Source::File(name) | Source::CommandLine(name) => name.clone(),
         };
         let one = |origin: &Origin| {

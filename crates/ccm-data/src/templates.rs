@@ -1,11 +1,13 @@
 //! Templates: text in the language of Jinja, rendered with facts, data, environment and captured values.
 //!
 //! The engine is minijinja; it shows in no signature. What a template may read comes from the caller through
-//! [`TemplateScope`]; nothing is compiled before it is rendered. Whatever a template does ends in text or in
-//! a [`TemplateError`].
+//! [`TemplateScope`]; nothing is compiled before it is rendered. Steps, depth and output are bounded, and
+//! end in a [`TemplateError`]; what a template builds without writing it is bounded only where the engine lets a
+//! filter be asked first.
 
 mod error;
 mod explain;
+mod growth;
 mod include_name;
 mod lines;
 mod link;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use ccm_host::{Cancellation, Host, Local};
-use ccm_model::{Failure, Resource, Stream, TypeSpec};
+use ccm_model::{Artifact, Failure, Resource, Secrets, Stream, TypeSpec};
 
 use crate::Managed;
 
@@ -32,6 +32,12 @@ pub trait ResourceKind: 'static {
         state: &Self::State,
         effect: &Self::Effect,
     ) -> Result<Verified, Failure>;
+
+    /// What an execution yields for others to use, as a map; whoever names it depends on this resource.
+    fn captured(properties: &Self::Properties, effect: &Self::Effect) -> Option<serde_json::Value> {
+        let _ = (properties, effect);
+        None
+    }
 
     /// Describes a state for events. `decision` is the reason that [`Self::decide`] gave.
     fn describe(properties: &Self::Properties, state: &Self::State, decision: &str) -> Described;
@@ -62,8 +68,8 @@ pub trait Provider<K: ResourceKind>: Sync {
     ) -> Local<'a, Result<K::Effect, Failure>>;
 
     /// Names what can be seen now that would make an execution fail. Called in noop where it would change.
-    fn foresee(&self, properties: &K::Properties, host: Host<'_>) -> Vec<String> {
-        let _ = (properties, host);
+    fn foresee(&self, properties: &K::Properties, context: &Context<'_>) -> Vec<String> {
+        let _ = (properties, context);
         Vec::new()
     }
 }
@@ -145,6 +151,8 @@ pub struct Context<'a> {
     pub state_directory: Option<&'a Path>,
     /// Whether a change of content is to be shown as a diff.
     pub diff: bool,
+    /// What must not be shown. A provider that comes to know more of it adds it.
+    pub secrets: &'a Secrets,
     /// In noop, the directories that earlier resources would have made.
     pub(crate) would_be_directories: &'a HashSet<&'a Path>,
     /// Where lines of a running command go.
@@ -153,6 +161,8 @@ pub struct Context<'a> {
     pub(crate) warnings: Vec<String>,
     /// What was said to be of use later.
     pub(crate) notes: Vec<String>,
+    /// What is for the record of the run.
+    pub(crate) artifacts: Vec<Artifact>,
 }
 
 impl Context<'_> {
@@ -170,6 +180,11 @@ impl Context<'_> {
     /// Says what was done that somebody may look for.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
+    }
+
+    /// Leaves files for the record of the run, in the place of those it has left before.
+    pub fn leave(&mut self, artifacts: Vec<Artifact>) {
+        self.artifacts = artifacts;
     }
 
     /// Hands on a line that a running command printed.

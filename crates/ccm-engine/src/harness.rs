@@ -4,7 +4,9 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 
-use ccm_model::{Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause};
+use ccm_model::{
+    Artifact, Catalog, Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause,
+};
 
 use crate::contract::{Context, Decision, Described, ResourceType, Verified};
 use crate::late::{LateValues, Progress, Resolved};
@@ -12,6 +14,7 @@ use crate::managed::Managed;
 
 /// What the harness needs to know about a resource's turn.
 pub(crate) struct Turn<'a> {
+    pub catalog: &'a Catalog,
     pub index: ResourceIndex,
     pub resource: &'a Resource,
     pub resource_type: &'a dyn ResourceType,
@@ -20,6 +23,8 @@ pub(crate) struct Turn<'a> {
     pub noop: bool,
     pub triggered: bool,
     pub describe_unchanged: bool,
+    /// Tells whether a run that does this resource does another one not, because that is in a child in noop.
+    pub is_never_done: &'a dyn Fn(ResourceIndex) -> bool,
     /// Finds, in noop, the resource whose change would come before this turn and might bring what a read misses.
     pub would_change_before: &'a dyn Fn(&Missing) -> Option<WouldChange>,
 }
@@ -40,6 +45,7 @@ pub(crate) struct Handled {
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub diff: Option<String>,
+    pub artifacts: Vec<Artifact>,
 }
 
 /// Takes a resource through its turn. Whatever goes wrong inside, a bug included, is this resource's failure.
@@ -62,6 +68,7 @@ pub(crate) async fn handle(turn: &Turn<'_>, context: &mut Context<'_>) -> (Outco
     };
     handled.warnings.append(&mut context.warnings);
     handled.notes.append(&mut context.notes);
+    handled.artifacts.append(&mut context.artifacts);
     (outcome, handled)
 }
 
@@ -118,7 +125,13 @@ async fn manage(
         Resolved::NotManaged { reason } => {
             return Ok(Outcome::Skipped { cause: SkipCause::NotManaged { reason } });
         }
-        Resolved::NotBefore(before) => return Ok(not_known(turn, handled, &before)),
+        Resolved::NotBefore(before) if (turn.is_never_done)(before) => {
+            let noop = vec![turn.catalog.resource(before).id.clone()];
+            return Ok(Outcome::Skipped { cause: SkipCause::Undone { noop } });
+        }
+        Resolved::NotBefore(before) => {
+            return Ok(not_known(turn, handled, &turn.catalog.resource(before).id));
+        }
         Resolved::NoValue { reason } => {
             handled.reason = Some(reason);
             return Ok(Outcome::Unchanged);
@@ -156,7 +169,7 @@ async fn drive(
         }
     };
     if turn.noop {
-        handled.warnings.extend(managed.foresee(context.host));
+        handled.warnings.extend(managed.foresee(context));
         return Ok(if turn.triggered {
             Outcome::WouldRefresh { message: noop_message }
         } else {
@@ -169,6 +182,9 @@ async fn drive(
         failure.changed = true;
         failure
     })?;
+    if let Some(values) = managed.captured() {
+        turn.late.remember(turn.index, values);
+    }
     Ok(match verified {
         Verified::Unchanged(reason) => {
             handled.reason = Some(reason);

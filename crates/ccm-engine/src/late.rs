@@ -1,6 +1,6 @@
 //! Values that are known only when their resource is reached.
 
-use ccm_model::{Failure, Resource, ResourceId, ResourceIndex};
+use ccm_model::{Failure, Resource, ResourceIndex};
 
 /// Completes a resource whose properties, or whose `control`, name the results of others.
 ///
@@ -14,6 +14,11 @@ pub trait LateValues {
         resource: &Resource,
         progress: &dyn Progress,
     ) -> Result<Resolved, Failure>;
+
+    /// Takes what a resource yielded for others to use.
+    fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
+        let _ = (index, values);
+    }
 }
 
 /// What has become of the resources that came before.
@@ -35,7 +40,7 @@ pub enum Resolved {
         reason: String,
     },
     /// One of them will be known only after this resource was executed, which noop does not do.
-    NotBefore(ResourceId),
+    NotBefore(ResourceIndex),
     /// One of them has no value and no default, because what would give it had nothing to do.
     NoValue {
         /// Why, in words.

@@ -21,13 +21,16 @@ pub trait Managed {
     fn decide(&self, triggered: bool) -> Decision;
 
     /// Names what can be seen now that would make an execution fail.
-    fn foresee(&self, host: Host<'_>) -> Vec<String>;
+    fn foresee(&self, context: &Context<'_>) -> Vec<String>;
 
     /// Changes the system.
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>>;
 
     /// Reads the state again, and compares it with what was asked for.
     fn verify<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<Verified, Failure>>;
+
+    /// What the execution yields for others to use.
+    fn captured(&self) -> Option<serde_json::Value>;
 
     /// Describes the state that was read last.
     fn describe(&self, decision: &str) -> Option<Described>;
@@ -121,8 +124,8 @@ impl<K: ResourceKind> Managed for Bound<K> {
         }
     }
 
-    fn foresee(&self, host: Host<'_>) -> Vec<String> {
-        self.provider.foresee(&self.properties, host)
+    fn foresee(&self, context: &Context<'_>) -> Vec<String> {
+        self.provider.foresee(&self.properties, context)
     }
 
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>> {
@@ -141,6 +144,10 @@ impl<K: ResourceKind> Managed for Bound<K> {
             self.state = Some(state);
             verified
         })
+    }
+
+    fn captured(&self) -> Option<serde_json::Value> {
+        self.effect.as_ref().and_then(|effect| K::captured(&self.properties, effect))
     }
 
     fn describe(&self, decision: &str) -> Option<Described> {

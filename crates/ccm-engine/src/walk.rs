@@ -9,9 +9,9 @@ use std::time::Duration;
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host, Level};
 use ccm_model::{
-    Catalog, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome, OutputLine,
-    Resource, ResourceIndex, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Transaction,
-    WantedAt,
+    Artifacts, Catalog, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome,
+    OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary, Secrets, SessionStarted, SkipCause,
+    StopCause, Transaction, WantedAt,
 };
 
 use crate::contract::{Context, ResourceType};
@@ -37,6 +37,8 @@ pub struct Run<'a> {
     pub host: Host<'a>,
     /// Completes resources when they are reached.
     pub late: &'a dyn LateValues,
+    /// What no event may show; providers add what they come to know.
+    pub secrets: &'a Secrets,
     /// How it can be ended from outside.
     pub stop: Stop<'a>,
     /// Change nothing, say what would be.
@@ -57,8 +59,10 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Applies the catalog. Emits the events of the run, and returns what it amounted to.
+    /// Applies the catalog. Emits the events of the run, and returns what it amounted to. What must not be
+    /// shown is in none of them.
     pub async fn apply(&self, on_event: &mut dyn FnMut(Event)) -> RunSummary {
+        let on_event = &mut |event| on_event(self.secrets.redactor().redact_event(event));
         let began = self.host.clock.monotonic();
         on_event(Event::SessionStarted(SessionStarted {
             at: self.host.clock.now(),
@@ -76,6 +80,7 @@ impl Run<'_> {
             stopped: walk.stopped,
             message: self.catalog.post_message.clone(),
         };
+        let summary = self.secrets.redactor().redact_summary(summary);
         on_event(Event::SessionFinished(Box::new(summary.clone())));
         summary
     }
@@ -96,7 +101,7 @@ struct Done {
     changed: bool,
     /// It was in noop, with the whole run or with the child it is a resource of.
     noop: bool,
-    /// The resources whose failure keeps what depends on this one from its turn.
+    /// The resources whose failure, or whose noop, keeps what depends on this one from its turn.
     culprits: Option<Rc<[ResourceIndex]>>,
 }
 
@@ -208,10 +213,9 @@ impl<'a> Walk<'a> {
             return Some(SkipCause::NotSelected);
         }
         if let Some(culprits) = self.culprits_before(index) {
-            let named =
-                culprits.iter().map(|culprit| self.run.catalog.resource(*culprit).id.clone()).collect();
+            let cause = self.because_of(&culprits);
             self.done[index.get()].culprits = Some(culprits);
-            return Some(SkipCause::Unmet { culprits: named });
+            return Some(cause);
         }
         self.notice_stop();
         let id = |culprit: ResourceIndex| self.run.catalog.resource(culprit).id.clone();
@@ -241,6 +245,31 @@ impl<'a> Walk<'a> {
         child.map_or(self.run.noop, |child| self.is_noop_child(child))
     }
 
+    /// Whether a resource is in noop whatever the run is, because of its child.
+    fn is_noop_always(&self, index: ResourceIndex) -> bool {
+        let resource = self.run.catalog.resource(index);
+        let child = resource.stands_for.or(resource.child);
+        child.is_some_and(|child| self.run.catalog.child(child).noop)
+    }
+
+    /// Whether what a resource would do is not there for another one when both have their turn in a run.
+    fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
+        self.is_noop_always(on) && !self.is_noop_always(index)
+    }
+
+    /// What culprits keep others from their turn by: failures, unless there is none.
+    fn because_of(&self, culprits: &[ResourceIndex]) -> SkipCause {
+        let id = |culprit: &ResourceIndex| self.run.catalog.resource(*culprit).id.clone();
+        // What failed has not changed.
+        let (noop, failed): (Vec<_>, Vec<_>) =
+            culprits.iter().partition(|culprit| self.done[culprit.get()].changed);
+        if failed.is_empty() {
+            SkipCause::Undone { noop: noop.into_iter().map(id).collect() }
+        } else {
+            SkipCause::Unmet { culprits: failed.into_iter().map(id).collect() }
+        }
+    }
+
     /// The failures that keep a resource from its turn. One dependency's list is shared, not copied, so that
     /// a long chain behind one failure costs nothing.
     fn culprits_before(&self, index: ResourceIndex) -> Option<Rc<[ResourceIndex]>> {
@@ -267,11 +296,9 @@ impl<'a> Walk<'a> {
         let run = self.run;
         let resource = run.catalog.resource(index);
         let noop = self.is_noop(resource);
-        // What would only have changed sets nothing really in motion.
-        let triggers = |on: &ResourceIndex| {
-            let done = &self.done[on.get()];
-            done.changed && (noop || !done.noop)
-        };
+        // What a run would only have changed sets nothing really in motion, and noop says what a run does.
+        let triggers =
+            |on: &ResourceIndex| self.done[on.get()].changed && !self.is_never_done_for(*on, index);
         let triggers: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
         if let Some(child) = resource.stands_for {
             let (outcome, handled) = match self.late_control(index) {
@@ -286,7 +313,10 @@ impl<'a> Walk<'a> {
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
         let before = |missing: &Missing| self.would_change_before(index, missing);
+        let is_never_done = |on: ResourceIndex| self.is_never_done_for(on, index);
         let turn = Turn {
+            catalog: run.catalog,
+            is_never_done: &is_never_done,
             index,
             resource,
             resource_type,
@@ -307,12 +337,19 @@ impl<'a> Walk<'a> {
             directory: resource.child.map_or(run.directory, |child| &run.catalog.child(child).directory),
             state_directory: run.state_directory,
             diff: run.diff,
+            secrets: run.secrets,
             would_be_directories: &self.would_be_directories,
             on_line: &mut on_line,
             warnings: Vec::new(),
             notes: Vec::new(),
+            artifacts: Vec::new(),
         };
-        let (outcome, handled) = handle(&turn, &mut context).await;
+        let (outcome, mut handled) = handle(&turn, &mut context).await;
+        let files = std::mem::take(&mut handled.artifacts);
+        if !files.is_empty() {
+            let artifacts = Artifacts { id: resource.id.clone(), position: index.get() + 1, files };
+            on_event(Event::ArtifactsLeft(Box::new(artifacts)));
+        }
         (outcome, handled, triggers)
     }
 
@@ -327,7 +364,8 @@ impl<'a> Walk<'a> {
         // What manages a path changes nothing elsewhere; of the others nobody knows.
         let could_bring = |earlier: &&ResourceIndex| {
             let managed = self.managed_path(**earlier);
-            managed.is_none_or(|managed| missing.is_at(Path::new(managed.path)))
+            !self.is_never_done_for(**earlier, index)
+                && managed.is_none_or(|managed| missing.is_at(Path::new(managed.path)))
         };
         let mut candidates = self.would_change.iter().rev().filter(could_bring);
         let last = *candidates.clone().next()?;
@@ -382,6 +420,12 @@ impl<'a> Walk<'a> {
                 self.would_be_directories.insert(Path::new(path));
             }
         }
+        if let Outcome::Skipped { cause: SkipCause::Undone { noop } } = outcome
+            && self.done[index.get()].culprits.is_none()
+        {
+            self.done[index.get()].culprits =
+                Some(noop.iter().filter_map(|culprit| self.run.catalog.find(culprit)).collect());
+        }
         let failed = matches!(outcome, Outcome::Failed(_));
         if failed {
             self.done[index.get()].culprits = Some(Rc::from([index]));
@@ -393,7 +437,7 @@ impl<'a> Walk<'a> {
             return;
         }
         for child in self.run.catalog.children_around(resource) {
-            let counts = changed && (!noop || self.is_noop_child(child));
+            let counts = changed && (!self.is_noop_always(index) || self.run.catalog.child(child).noop);
             let progressed = &mut self.children[child.get()];
             progressed.changed |= counts;
             if failed && self.run.catalog.child(child).fail_on_error {

@@ -106,7 +106,8 @@ impl Evaluator<'_, '_> {
             NodeKind::Call { name, arguments } => {
                 let values = self.values(*arguments)?;
                 for (argument, child) in values.iter().zip(tree.children(*arguments)) {
-                    self.within(*child, limits::weigh(argument))?;
+                    let charged = self.budget.walk(argument);
+                    self.within(*child, charged)?;
                 }
                 let name = tree.text(*name);
                 self.scope.call(name, &values).map_err(|error| {
@@ -279,6 +280,9 @@ impl Evaluator<'_, '_> {
             Run::Predicate(predicate) => self.predicate(predicate, id, arguments),
             Run::Plain(run) => {
                 let values = self.values(arguments)?;
+                // Whatever it does, it reads its texts.
+                let charged = values.iter().try_for_each(|value| self.budget.look(value));
+                self.within(id, charged)?;
                 let scope = self.scope;
                 let now = || -> Timestamp { scope.now() };
                 let mut call = functions::Call { arguments: &values, budget: &mut self.budget, now: &now };

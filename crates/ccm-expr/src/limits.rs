@@ -23,6 +23,9 @@ const ELEMENTS: u64 = 1_000_000;
 /// How many bytes of text one evaluation may make.
 const BYTES: u64 = 16 << 20;
 
+/// How much text is read in a step.
+const BYTES_PER_STEP: usize = 256;
+
 /// What is left for one evaluation.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -77,9 +80,30 @@ impl Budget {
     /// The steps of walking through a value; shared parts count each time.
     pub(crate) fn walk(&mut self, value: &Value) -> Result<(), Exhausted> {
         match value {
-            Value::List(_) | Value::Map(_) | Value::Groups(_) => self.steps(weigh(value)?.elements),
-            _ => Ok(()),
+            Value::List(_) | Value::Map(_) | Value::Groups(_) => {
+                let weight = weigh(value)?;
+                self.steps(weight.elements)?;
+                self.read(weight.bytes)
+            }
+            scalar => self.look(scalar),
         }
+    }
+
+    /// The steps of reading a value from its beginning to its end, if it is text; elements don't count.
+    pub(crate) fn look(&mut self, value: &Value) -> Result<(), Exhausted> {
+        self.read(bytes(value))
+    }
+
+    /// The steps of reading text.
+    pub(crate) fn read(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.steps(bytes / BYTES_PER_STEP)
+    }
+
+    /// The steps of comparing a value with others, all of which may be alike to their end.
+    pub(crate) fn compare(&mut self, value: &Value, others: usize) -> Result<(), Exhausted> {
+        let weight = weigh(value)?;
+        let each = 1 + weight.elements / 8 + weight.bytes / BYTES_PER_STEP;
+        self.steps(each.saturating_mul(others))
     }
 
     /// One step of the evaluation of the part at `range`.
@@ -92,6 +116,15 @@ fn spend(left: &mut u64, count: usize, exhausted: Exhausted) -> Result<(), Exhau
     let rest = left.checked_sub(count as u64);
     *left = rest.unwrap_or_default();
     rest.map(|_| ()).ok_or(exhausted)
+}
+
+/// How long a text is; any other value has no length.
+fn bytes(value: &Value) -> usize {
+    match value {
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    }
 }
 
 /// How much a value holds, counting what is shared each time, as whoever walks through it will.
@@ -113,11 +146,7 @@ fn add(value: &Value, weight: &mut Weight, left: usize) -> Result<(), Exhausted>
     if weight.elements as u64 > 2 * ELEMENTS {
         return Err(Exhausted::Elements);
     }
-    match value {
-        Value::Text(text) => weight.bytes += text.len(),
-        Value::Bytes(bytes) => weight.bytes += bytes.len(),
-        _ => {}
-    }
+    weight.bytes += bytes(value);
     if weight.bytes as u64 > 2 * BYTES {
         return Err(Exhausted::Bytes);
     }

@@ -82,8 +82,8 @@ pub trait Scope {
     /// The moment that `now()` yields.
     fn now(&self) -> Timestamp;
 
-    /// Whether a missing key of a map is a mistake where it is named outright, as in `Facts.host.inof`.
-    /// After `?.`, before `??`, in `get()` and with `in` it never is.
+    /// Whether a missing key of a map is a mistake, be it named outright as in `Facts.host.inof` or worked out
+    /// as in `Facts[key]`. After `?.`, before `??`, in `get()` and with `in` it never is.
     fn strict(&self) -> bool {
         false
     }

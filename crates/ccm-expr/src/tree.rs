@@ -55,6 +55,27 @@ pub(crate) enum Operator {
     Coalesce,
 }
 
+impl Operator {
+    /// How to go on where it stands between a text and a number, if it works on numbers.
+    pub(crate) fn hint_for_text(self) -> Option<&'static str> {
+        match self {
+            Self::Add => {
+                Some("turn the number into text with string(…), or the text into a number with int(…)")
+            }
+            Self::Subtract
+            | Self::Multiply
+            | Self::Divide
+            | Self::Modulo
+            | Self::Power
+            | Self::Less
+            | Self::LessOrEqual
+            | Self::Greater
+            | Self::GreaterOrEqual => Some("turn the text into a number with int(…) or float(…)"),
+            _ => None,
+        }
+    }
+}
+
 /// An operator before its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prefix {

@@ -92,6 +92,26 @@ impl Value {
         }
     }
 
+    /// About how many bytes it takes where nothing of it is shared.
+    pub fn footprint(&self) -> usize {
+        let within: usize = match self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::List(list) => list.iter().map(Self::footprint).fold(0, usize::saturating_add),
+            Self::Map(map) => {
+                let entries = map.iter().map(|(key, value)| key.len().saturating_add(value.footprint()));
+                entries.fold(0, usize::saturating_add)
+            }
+            Self::Groups(entries) => {
+                let entries =
+                    entries.iter().map(|(key, value)| key.footprint().saturating_add(value.footprint()));
+                entries.fold(0, usize::saturating_add)
+            }
+            _ => 0,
+        };
+        within.saturating_add(size_of::<Self>())
+    }
+
     /// Whether it is nothing.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::Local;
+
 /// Tells the time.
 pub trait Clock {
     /// The time of day, which may be set back.
@@ -10,6 +12,9 @@ pub trait Clock {
 
     /// The time since some fixed moment, which never goes back.
     fn monotonic(&self) -> Duration;
+
+    /// Waits for that long.
+    fn wait(&self, duration: Duration) -> Local<'_, ()>;
 }
 
 /// The clock of this machine.
@@ -38,6 +43,10 @@ impl Clock for SystemClock {
 
     fn monotonic(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    fn wait(&self, duration: Duration) -> Local<'_, ()> {
+        Box::pin(tokio::time::sleep(duration))
     }
 }
 
@@ -68,7 +77,7 @@ pub async fn after(duration: Option<Duration>) -> Duration {
     }
 }
 
-/// A clock that a test sets.
+/// A clock that a test sets. Who waits moves it on, and does not wait.
 #[derive(Debug, Default)]
 pub struct FakeClock {
     elapsed: Cell<Duration>,
@@ -88,5 +97,10 @@ impl Clock for FakeClock {
 
     fn monotonic(&self) -> Duration {
         self.elapsed.get()
+    }
+
+    fn wait(&self, duration: Duration) -> Local<'_, ()> {
+        self.advance(duration);
+        Box::pin(std::future::ready(()))
     }
 }

@@ -5,7 +5,9 @@ mod environment;
 mod fake;
 mod interpreter;
 mod lines;
-mod lookup;
+pub(crate) mod lookup;
+pub(crate) mod order;
+pub(crate) mod sandbox;
 mod spawn;
 mod streams;
 mod system;
@@ -20,8 +22,11 @@ use ccm_model::Stream;
 use tokio::sync::watch;
 
 use crate::Local;
+use crate::account::{Account, AccountError, Identity};
+use crate::private::PrivateDirectory;
 
 pub use fake::FakeRunner;
+pub use sandbox::{Enforced, Layer, Means, Sandbox};
 pub use system::{RunnerError, SystemRunner};
 
 /// A command, ready to be started: nothing in it is looked up, split or expanded any more.
@@ -39,6 +44,29 @@ pub struct Command {
     pub stdin: Option<String>,
     /// When it is ended; none means never.
     pub timeout: Option<Duration>,
+    /// Who it runs as; else that is who ccm runs as. Only root can run a command as somebody else.
+    pub identity: Option<Identity>,
+    /// The permissions that its new files do not get; else that is what ccm has.
+    pub umask: Option<u32>,
+    /// What it is kept from; else that is what its user may not do.
+    pub sandbox: Option<Sandbox>,
+}
+
+impl Command {
+    /// A command without arguments, in the root directory, with nothing in its environment and no deadline.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            cwd: "/".into(),
+            environment: Vec::new(),
+            stdin: None,
+            timeout: None,
+            identity: None,
+            umask: None,
+            sandbox: None,
+        }
+    }
 }
 
 /// How a command ended.
@@ -109,6 +137,8 @@ pub struct Finished {
     pub left_running: Vec<Process>,
     /// What could not be killed at the deadline: processes of another user, when ccm is not root.
     pub unkillable: Vec<Process>,
+    /// What of its sandbox was enforced; none without a sandbox.
+    pub enforced: Option<Enforced>,
 }
 
 /// Says why a command was not started.
@@ -166,6 +196,68 @@ pub enum StartError {
     /// It was started, but something else in this process took its exit code before it was read.
     #[error("\"{}\" ended, but its exit code was taken by another part of this program", program.display())]
     StatusLost {
+        /// The program.
+        program: PathBuf,
+    },
+    /// It can't be run as somebody else, because ccm is not root.
+    #[error(
+        "`{property}` can't be changed: only root can run a command as somebody else, and this is user {uid}"
+    )]
+    NotRoot {
+        /// What was asked to change: `user` or `group`.
+        property: &'static str,
+        /// Who ccm runs as.
+        uid: u32,
+    },
+    /// It needs a launcher, and the runner was given none.
+    #[error("`{property}` needs a launcher, and this program names none")]
+    NoLauncher {
+        /// What needs it: `user`, `umask` or `sandbox`.
+        property: &'static str,
+    },
+    /// The launcher could not be started.
+    #[error("the launcher \"{}\" could not be started", launcher.display())]
+    Launcher {
+        /// The launcher.
+        launcher: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The launcher ended before it said whether it could become the program.
+    #[error("the launcher \"{}\" ended without an answer", launcher.display())]
+    NoAnswer {
+        /// The launcher.
+        launcher: PathBuf,
+    },
+    /// A step on the way to the user, the umask or the sandbox failed.
+    #[error("`{property}`: {step}")]
+    Step {
+        /// The property that asked for it.
+        property: String,
+        /// What could not be done.
+        step: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A path of the sandbox can't be opened to the command.
+    #[error("`{property}` of the sandbox: \"{}\" can't be opened to it", path.display())]
+    SandboxPath {
+        /// Where it is named: `workdir`, `read` or `write`.
+        property: String,
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The kernel can't enforce what the sandbox asks for.
+    #[error("this kernel can't enforce the sandbox: {}", missing.join("; "))]
+    NotEnforceable {
+        /// What it can't, and what it lacks for it.
+        missing: Vec<String>,
+    },
+    /// The program is there, but not inside of the sandbox.
+    #[error("\"{}\" can't be seen from inside the sandbox", program.display())]
+    OutsideSandbox {
         /// The program.
         program: PathBuf,
     },
@@ -244,6 +336,33 @@ pub trait Runner {
 
     /// The environment that every command starts from: `PATH`, who ccm runs as, and the language.
     fn base_environment(&self) -> Vec<(String, String)>;
+
+    /// The same for a command that runs as somebody else, who may see less.
+    fn find_as(&self, identity: &Identity, name: &str, path: &str, cwd: &Path)
+    -> Result<PathBuf, StartError>;
+
+    /// Looks an account up by its name or its number.
+    fn account(&self, user: &str) -> Result<Account, AccountError>;
+
+    /// Looks a group up by its name or its number.
+    fn group(&self, name: &str) -> Result<u32, AccountError>;
+
+    /// The environment that a command of that account starts from.
+    fn environment_of(&self, account: &Account) -> Vec<(String, String)> {
+        environment::of_account(account)
+    }
+
+    /// The environment that ccm itself was started with.
+    fn inherited_environment(&self) -> Vec<(String, String)>;
+
+    /// Who commands run as if nothing else is said.
+    fn own_identity(&self) -> std::io::Result<Identity>;
+
+    /// Checks that a command can run as somebody.
+    fn may_become(&self, identity: &Identity) -> Result<(), StartError>;
+
+    /// Makes a directory of a command's own, which belongs to whom it runs as; none is who ccm runs as.
+    fn private_directory(&self, owner: Option<&Identity>) -> std::io::Result<PrivateDirectory>;
 
     /// Runs a command to its end, which may be its deadline or a cancellation. Hands on every line of both
     /// streams when it is complete, valid UTF-8, without its end, until a stream has filled its share.

@@ -22,6 +22,7 @@ pub use content::sha256;
 pub use error::{FileError, Step};
 pub use fake::{FakeFile, FakeFiles};
 pub use read::read_at_most;
+pub(crate) use remove::empty as empty_directory;
 pub use system::SystemFiles;
 
 /// Looks at files, and changes them.
@@ -35,6 +36,10 @@ pub trait Files {
 
     /// Tells whether that path is a directory, links followed.
     fn is_directory(&self, path: &Path) -> io::Result<bool>;
+
+    /// The same path without a link in it, which has to be there. Links on the way and at its end are followed by
+    /// the rule for those among parents.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
     /// Reads the state of a path.
     fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError>;

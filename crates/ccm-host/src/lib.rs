@@ -4,28 +4,77 @@
 //! beside it, so that what is built on it can be tested without a machine. This is the one crate that may
 //! use the standard library's process, filesystem, environment and clock calls, and `nix`, `rustix` and
 //! `libc`.
+//!
+//! # Running commands from another program
+//!
+//! Get a runner, start a command in a directory and with an environment, see its lines while it runs, wait for
+//! its end, and let go of what it used:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use ccm_host::{Cancellation, Command, Exit, Runner as _, SystemRunner};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! let runner = SystemRunner::new()?;
+//! let workdir = runner.private_directory(None)?;
+//!
+//! let mut environment = runner.base_environment();
+//! environment.push(("GREETING".to_owned(), "hello".to_owned()));
+//! let command = Command {
+//!     args: ["-c", "echo $GREETING; until test -e answer; do sleep 0.01; done; echo bye"].map(Into::into).into(),
+//!     cwd: workdir.path().into(),
+//!     environment,
+//!     timeout: Some(Duration::from_secs(30)),
+//!     ..Command::new("/bin/sh")
+//! };
+//!
+//! let mut lines = Vec::new();
+//! let mut on_line = |_stream, line: &str| {
+//!     // It still runs, and waits for this.
+//!     if line == "hello" {
+//!         std::fs::write(workdir.path().join("answer"), "").expect("it is ours");
+//!     }
+//!     lines.push(line.to_owned());
+//! };
+//! let finished = runtime.block_on(runner.run(&command, &Cancellation::never(), &mut on_line))?;
+//! assert_eq!(finished.exit, Exit::Code(0));
+//! assert_eq!(lines, ["hello", "bye"]);
+//!
+//! workdir.remove()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A command as another user, with a umask or in a [`Sandbox`] goes through a [`launcher`], which is this program
+//! itself: `examples/sandbox.rs` shows one.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "this crate is the door that the lints guard"
 )]
 
+mod account;
 mod clock;
 mod command;
 mod configuration;
 mod files;
+pub mod launcher;
 mod machine;
 mod outlet;
+mod private;
 mod process;
 mod raw;
 pub mod signals;
 pub mod state;
 mod surroundings;
 
+pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, Deadline, FakeClock, SystemClock, after};
 pub use command::{
-    Cancellation, CancellationSource, Captured, Command, Exit, FakeRunner, Finished, Level, Process, Runner,
-    RunnerError, StartError, SystemRunner,
+    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, FakeRunner, Finished, Layer, Level,
+    Means, Process, Runner, RunnerError, Sandbox, StartError, SystemRunner,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use files::{
@@ -34,11 +83,13 @@ pub use files::{
 };
 pub use machine::{FakeMachine, Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use outlet::Outlet;
+pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};
 pub use surroundings::{Terminal, absolute, environment, random, variable};
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 /// A future of the current thread that borrows; what a trait object returns in place of an `async fn`.
 pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -52,4 +103,15 @@ pub struct Host<'a> {
     pub files: &'a dyn Files,
     /// Tells the time.
     pub clock: &'a dyn Clock,
+}
+
+impl Host<'_> {
+    /// Waits, but not longer than the run may go on. Tells whether all of the time has passed.
+    pub async fn pause(&self, duration: Duration, cancellation: &Cancellation) -> bool {
+        tokio::select! {
+            biased;
+            () = cancellation.reached(Level::Stop) => false,
+            () = self.clock.wait(duration) => true,
+        }
+    }
 }

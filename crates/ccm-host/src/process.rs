@@ -62,7 +62,8 @@ fn open_standard_streams() -> io::Result<()> {
     Ok(())
 }
 
-fn hide_inherited_files() -> io::Result<()> {
+/// Keeps every open file but the three from the programs that this process starts or becomes.
+pub(crate) fn hide_inherited_files() -> io::Result<()> {
     const FIRST: i32 = 3;
     if raw::close_on_exec_from(FIRST).is_ok() {
         return Ok(());

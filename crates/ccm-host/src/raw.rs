@@ -6,7 +6,7 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use std::ptr;
 
 use nix::sys::signal::Signal;
@@ -24,9 +24,9 @@ pub(crate) struct Start<'a> {
     pub(crate) environment: &'a [CString],
     /// Its working directory.
     pub(crate) cwd: &'a CStr,
-    /// Standard input, output and error, which are put into their places in this order; none may have the
-    /// number of a place before its own.
-    pub(crate) standard: [BorrowedFd<'a>; 3],
+    /// Standard input, output and error, and what else it gets, which are put into their places in this order;
+    /// none may have the number of a place before its own.
+    pub(crate) descriptors: &'a [BorrowedFd<'a>],
 }
 
 /// Starts a process in a session of its own, with every signal at its default and none blocked.
@@ -66,6 +66,42 @@ pub(crate) fn close_on_exec(descriptor: RawFd) -> io::Result<()> {
     // SAFETY: the call takes three numbers; it only sets a flag.
     let result = unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Takes over a descriptor that was inherited, and keeps it from what this process becomes. Meant for the start of
+/// a program; one that is not open is an error.
+pub(crate) fn inherited(descriptor: RawFd) -> io::Result<OwnedFd> {
+    close_on_exec(descriptor)?;
+    // SAFETY: it is open, and nothing in this program has opened it, so nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Adds flags to a mount and to those below it: `libc::MOUNT_ATTR_RDONLY` and its like.
+pub(crate) fn add_mount_flags(mount: BorrowedFd<'_>, flags: u64, recursive: bool) -> io::Result<()> {
+    let attributes = libc::mount_attr { attr_set: flags, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    let scope = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the path is a C string, and the attributes live through the call, which is told their size.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            c"".as_ptr(),
+            scope,
+            &raw const attributes,
+            size_of_val(&attributes),
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The version of Landlock that the kernel offers; zero is none.
+pub(crate) fn landlock_version() -> u32 {
+    const VERSION: libc::c_uint = 1;
+    // SAFETY: asked for the version, the call takes no rules and opens nothing.
+    let version = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, ptr::null::<libc::c_void>(), 0_usize, VERSION)
+    };
+    u32::try_from(version).unwrap_or_default()
 }
 
 /// Tells whether this process ignores that signal.
@@ -149,7 +185,7 @@ impl Actions {
         };
         // SAFETY: the actions are initialised; the path is a C string and is copied.
         unsafe {
-            for (descriptor, number) in start.standard.iter().zip(0..) {
+            for (descriptor, number) in start.descriptors.iter().zip(0..) {
                 let action = &raw mut actions.0;
                 check(libc::posix_spawn_file_actions_adddup2(action, descriptor.as_raw_fd(), number))?;
             }

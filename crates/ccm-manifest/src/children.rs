@@ -1,13 +1,13 @@
 //! Manifests that are applied as resources of others.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_data::layers::Source;
 use ccm_data::nodes;
 use ccm_expr::Value;
-use ccm_model::{Catalog, Child, ChildIndex, Control, Dependency, Diagnostic, Resource, ResourceIndex};
+use ccm_model::{Catalog, Child, ChildIndex, Control, Dependency, Diagnostic, Resource, ResourceIndex, Span};
 
 use crate::control::Conditions;
 use crate::data::{Overlay, ResolvedData};
@@ -22,6 +22,8 @@ const DEEPEST: usize = 10;
 #[derive(Default)]
 pub(crate) struct Children {
     pub(crate) found: Vec<Child>,
+    /// Where each manifest was first applied.
+    applied: HashMap<PathBuf, Span>,
 }
 
 /// What is around a manifest.
@@ -62,8 +64,7 @@ impl Around {
     pub(crate) fn overlays(&self, given: &[Overlay]) -> Vec<Overlay> {
         let passed = match &self.data {
             Passed::Over(value) => {
-                let source = Source::Override("apply".to_owned());
-                Some(Overlay { source, value: value.clone(), secrets: Vec::new() })
+                Some(Overlay { source: Source::Parent, value: value.clone(), annotations: Vec::new() })
             }
             _ => None,
         };
@@ -91,7 +92,9 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
     let path = normal(&directory.join(child.path));
     let (noop, health_check_only) = (child.noop, child.health_check_only || around.health_check_only);
     let forbids_apply = !child.allow_apply;
-    let passed = match child.data.filter(|data| !data.is_null()) {
+    // What is no map is a mistake that the type reports.
+    let is_odd = child.data.is_some_and(|data| !data.is_null() && data.as_map().is_none());
+    let passed = match child.data.filter(|data| data.as_map().is_some()) {
         Some(node) => Passed::Over(nodes::to_value(node)),
         None => Passed::Beneath(data.value.clone()),
     };
@@ -111,6 +114,12 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
         loader.diagnostics.push(mistake.with_hint(format!("the way round is {}", circle.join(" -> "))));
         return;
     }
+    if let Some(first) = loader.children.applied.get(&path) {
+        let mistake = refused(format!("the manifest `{}` is applied twice", path.display()));
+        draft.has_name = false;
+        loader.diagnostics.push(mistake.with_label(*first, "the first"));
+        return;
+    }
     // The first of them is the manifest that was given.
     if around.paths.len() > DEEPEST {
         loader
@@ -128,6 +137,7 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
             return;
         }
     };
+    loader.children.applied.insert(path.clone(), span);
     let index = ChildIndex::from_usize(loader.children.found.len());
     let outer_noop = around.child.is_some_and(|outer| loader.children.found[outer.get()].noop);
     let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
@@ -142,19 +152,22 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
     paths.push(path.clone());
     let source = loader.world.texts.borrow_mut().add(path.display().to_string(), Arc::clone(&text));
     let first = loader.drafts.len();
+    let is_incomplete = loader.is_incomplete;
+    loader.is_incomplete |= is_odd || loader.manifests[draft.manifest].is_incomplete;
     let read = loader.manifest(Manifest {
         source,
         text,
         directory,
         around: Around {
             child: Some(index),
-            conditions: draft.conditions.clone().outer(),
+            conditions: draft.conditions.clone().of(&draft.resource.id),
             paths,
             forbids_apply,
             health_check_only,
             data: passed,
         },
     });
+    loader.is_incomplete = is_incomplete;
     loader.children.found[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
     if health_check_only {
         for draft in &mut loader.drafts[first..] {

@@ -1,7 +1,7 @@
 //! Whether a resource is managed: `control` with `if` and `unless`.
 
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, Node, Span, closest};
+use ccm_model::{Control, Diagnostic, Node, ResourceId, Span, closest};
 
 use crate::expand::diagnostic;
 use crate::scope::{Evaluator, LateOn, Trouble};
@@ -21,8 +21,8 @@ struct Condition {
     node: Node,
     /// The manifest whose expression it is.
     manifest: usize,
-    /// It is that of an `apply` around the resource.
-    outer: bool,
+    /// The `apply` around the resource that it is one of.
+    of: Option<String>,
 }
 
 /// What conditions came to.
@@ -64,7 +64,7 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Vec<Diagnosti
             continue;
         }
         let wanted = key == "if";
-        conditions.conditions.push(Condition { wanted, node: entry.value.clone(), manifest, outer: false });
+        conditions.conditions.push(Condition { wanted, node: entry.value.clone(), manifest, of: None });
     }
     conditions
 }
@@ -76,10 +76,10 @@ impl Conditions {
         self
     }
 
-    /// The same for what is within: they are those of what is around it.
-    pub(crate) fn outer(mut self) -> Self {
-        for condition in &mut self.conditions {
-            condition.outer = true;
+    /// The same for what is within that resource.
+    pub(crate) fn of(mut self, resource: &ResourceId) -> Self {
+        for condition in self.conditions.iter_mut().filter(|condition| condition.of.is_none()) {
+            condition.of = Some(resource.to_string());
         }
         self
     }
@@ -103,13 +103,15 @@ impl Conditions {
                 // Of what was reported, whatever else is wrong with the resource is reported as well.
                 Ok(true) | Err(Refused::Reported) => {}
                 Ok(false) => {
-                    let around = if condition.outer { " around it" } else { "" };
-                    let word = if condition.wanted { "`if` is false" } else { "`unless` is true" };
-                    let reason = format!("{word}{around}");
+                    let (word, answer) = if condition.wanted { ("if", false) } else { ("unless", true) };
+                    let of = condition.of.as_ref().map_or_else(String::new, |of| format!(" of {of}"));
+                    let reason = format!("`{word}`{of} is {answer}");
                     let control = Control::NotManaged { reason };
                     return Judged { control, late_on: Vec::new(), is_unsettled: false };
                 }
-                Err(Refused::Late(late)) => late_on.push((late, condition.node.span)),
+                Err(Refused::Late(late)) => {
+                    late_on.extend(late.into_iter().map(|on| (on, condition.node.span)));
+                }
                 Err(Refused::Mistake(mistake)) => diagnostics.push(mistake),
             }
         }
@@ -117,9 +119,7 @@ impl Conditions {
         let control = if is_late { Control::Late } else { Control::Managed };
         Judged { control, late_on, is_unsettled }
     }
-}
 
-impl Conditions {
     /// All of them: what each wants, its expression and the manifest that it stands in.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = (bool, &str, usize)> {
         self.conditions.iter().map(|condition| {
@@ -130,8 +130,8 @@ impl Conditions {
 
 /// Why a condition neither holds nor does not.
 enum Refused {
-    /// It waits for this.
-    Late(LateOn),
+    /// It waits for these.
+    Late(Vec<LateOn>),
     /// What it needs could not be had, which was reported.
     Reported,
     /// There is a mistake in it.

@@ -1,10 +1,14 @@
 //! The manifest as a whole: its top level and what stands below `ccm`.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ccm_data::annotations;
 use ccm_model::{Diagnostic, Entry, Map, Node, SourceId, Span, Text, Value, closest, decode_known};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::data::DataNodes;
+use crate::data::{self, DataNodes};
 use crate::expand::{Expander, Reading as TextReading};
 use crate::later::{self, not_supported};
 use crate::scope::Evaluator;
@@ -40,6 +44,8 @@ pub(crate) struct Document {
     pub(crate) data: DataNodes,
     /// What it says beside its resources, not expanded yet.
     pub(crate) settings: Map,
+    /// What it says for all resources of a type, not expanded yet.
+    pub(crate) of_types: Map,
     /// The items of `resources`.
     pub(crate) items: Vec<Node>,
     /// The template that generates the items instead.
@@ -49,11 +55,12 @@ pub(crate) struct Document {
 /// Takes a manifest apart.
 pub(crate) fn read(
     source: SourceId,
+    text: &str,
     root: Option<Node>,
     types: &Types<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Document {
-    let mut reading = Reading { types, diagnostics };
+    let mut reading = Reading { text, types, diagnostics };
     match root {
         Some(root) if !root.is_null() => reading.root(root),
         _ => {
@@ -66,6 +73,7 @@ pub(crate) fn read(
 }
 
 struct Reading<'a, 't> {
+    text: &'a str,
     types: &'a Types<'t>,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -116,7 +124,7 @@ impl Reading<'_, '_> {
         self.diagnostics.push(if key == "resources" {
             Diagnostic::error(entry.key.span, "`resources` stands below `ccm`, not beside it")
                 .with_hint("indent it, with all of its items, below `ccm:`")
-        } else if SETTINGS.contains(&key) {
+        } else if SETTINGS.contains(&key) || self.types.settings().any(|known| known == key) {
             unknown.with_hint(format!("`{key}` stands below `ccm`"))
         } else if self.types.is_type(key) {
             unknown.with_hint("resources stand below `ccm:` and `resources:`")
@@ -128,6 +136,7 @@ impl Reading<'_, '_> {
     }
 
     fn ccm(&mut self, ccm: Entry, misplaced: Option<Node>) -> Document {
+        let annotated = annotations::places(self.text, &ccm.key, &ccm.value);
         let Value::Map(map) = ccm.value.value else {
             let is_null = ccm.value.is_null();
             let mistake = if is_null {
@@ -142,22 +151,25 @@ impl Reading<'_, '_> {
             return Document { items: self.items(misplaced), ..Document::default() };
         };
         let mut settings = Vec::new();
+        let mut of_types = Vec::new();
         let mut resources = None;
         let mut template = None;
         let mut says_why = misplaced.is_some();
+        self.diagnostics.extend(annotated.into_iter().map(data::without_effect));
         for entry in map.into_entries() {
             match &*entry.key.text {
                 "resources" => resources = Some(entry),
                 "resources_template" if entry.value.is_null() => {}
                 "resources_template" => template = Some(entry),
                 key if SETTINGS.contains(&key) => settings.push(entry),
+                key if self.types.settings().any(|known| known == key) => of_types.push(entry),
                 key if later::SETTINGS.contains(&key) => {
                     self.diagnostics.push(not_supported(key, entry.key.span));
                 }
                 _ => says_why |= self.unknown_setting(&entry),
             }
         }
-        let settings = Map::new(settings);
+        let (settings, of_types) = (Map::new(settings), Map::new(of_types));
         let is_alone = resources.is_none();
         if let (Some(template), Some(resources)) = (&template, &resources) {
             let mistake =
@@ -174,7 +186,7 @@ impl Reading<'_, '_> {
             None => self.items(misplaced),
         };
         let template = template.filter(|_| is_alone);
-        Document { settings, items, template, ..Document::default() }
+        Document { settings, of_types, items, template, ..Document::default() }
     }
 
     /// Refuses a key below `ccm`. Tells whether that says where the resources went.
@@ -185,9 +197,10 @@ impl Reading<'_, '_> {
             self.diagnostics.push(unknown.with_hint(format!("write `- {key}:` below `resources:`")));
             return true;
         }
-        let suggestion = closest(key, SETTINGS);
+        let known: Vec<&str> = SETTINGS.into_iter().chain(self.types.settings()).collect();
+        let suggestion = closest(key, known.iter().copied());
         self.diagnostics.push(match suggestion {
-            None => unknown.with_hint(format!("known here: {}", listed(&SETTINGS, "and"))),
+            None => unknown.with_hint(format!("known here: {}", listed(&known, "and"))),
             Some(_) => unknown.with_suggestion(suggestion),
         });
         suggestion == Some("resources")
@@ -250,6 +263,35 @@ pub(crate) fn settings(
         diagnostics.extend(mistakes.into_iter().filter(|mistake| !found.explains(mistake)));
         Settings::default()
     })
+}
+
+/// Reads what a manifest says for all resources of a type, by the position of the type.
+pub(crate) fn settings_of_types(
+    map: Map,
+    types: &Types<'_>,
+    evaluator: Evaluator<'_, '_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> HashMap<usize, Arc<Map>> {
+    let mut expander = Expander::new(evaluator);
+    let mut entries = map.into_entries();
+    for entry in &mut entries {
+        expander.node(&mut entry.value, TextReading::NOBODY);
+    }
+    let mut found = expander.found;
+    found.refuse_late();
+    diagnostics.append(&mut found.diagnostics);
+    let mut settings = HashMap::new();
+    for (index, spec) in types.specs().into_iter().enumerate() {
+        let is_its = |entry: &&Entry| spec.settings().contains(&&*entry.key.text);
+        let own: Vec<Entry> = entries.iter().filter(is_its).cloned().collect();
+        if !own.is_empty() {
+            let own = Map::new(own);
+            let mistakes = spec.check_settings(&own);
+            diagnostics.extend(mistakes.into_iter().filter(|mistake| !found.explains(mistake)));
+            settings.insert(index, Arc::new(own));
+        }
+    }
+    settings
 }
 
 /// A hint that shows the least there has to be.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ccm_data::interpolation::may_hold_any;
+use ccm_data::interpolation::{Split, lone, may_hold_any, split};
 use ccm_model::{
     Checked, Control, Diagnostic, Entry, Key, Node, Properties, Resource, ResourceId, Severity, Span,
     Spanned, TypeSpec, closest,
@@ -146,6 +146,7 @@ impl Beginning<'_, '_, '_> {
         found.refuse_late();
         if !found.hides(name.span) && is_blank(&name.text) {
             diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+            found.refuse(name.span);
         }
         diagnostics.append(&mut found.diagnostics);
         let alias_node = alias_node.filter(|node| !found.hides(node.span));
@@ -157,6 +158,12 @@ impl Beginning<'_, '_, '_> {
             provider: provider.flatten(),
             properties,
             control: judged.control,
+            settings: (self.evaluator)(self.manifest)
+                .manifest
+                .settings
+                .get(&type_index)
+                .cloned()
+                .unwrap_or_default(),
             ..Resource::default()
         };
         Draft {
@@ -291,13 +298,28 @@ impl Draft {
             !self.found.explains(diagnostic) && (!is_flawed || is_error(diagnostic))
         };
         let explained = found.into_iter().filter(is_new).map(|mut mistake| {
-            let written = mistake.span().and_then(|span| source_text.get(span.range()));
-            if !self.verbatim && is_error(&mistake) && written.is_some_and(may_hold_any) {
-                // How to write it otherwise is no advice where it is not what was written.
-                mistake.hints = vec!["this is what the expression yields".to_owned()];
+            let is_computed = mistake.span().is_some_and(|span| self.is_computed(span, types, source_text));
+            if !self.verbatim && is_error(&mistake) && is_computed {
+                mistake = mistake.with_hint("this is what the expression yields");
             }
             mistake
         });
         diagnostics.extend(explained);
+    }
+
+    /// Tells whether the value at a place is what an expression made of it. What an expression yields stays
+    /// within its word, so that a text of words that has more than an expression is wrong as it was written.
+    fn is_computed(&self, span: Span, types: &Types<'_>, source_text: &str) -> bool {
+        let Some(written) = source_text.get(span.range()).filter(|text| may_hold_any(text)) else {
+            return false;
+        };
+        let properties = &self.resource.properties;
+        let spec = types.spec(self.type_index);
+        let is_words = properties.given().any(|entry| {
+            entry.value.span.contains(span)
+                && reading(spec, &entry.key.text, self.provider.provider(), properties).is_words()
+        });
+        let text = written.trim_matches(['"', '\'']);
+        !is_words || matches!(split(text, false), Split::Parts(parts) if lone(&parts).is_some())
     }
 }

@@ -1,5 +1,6 @@
 //! One expression by itself, for trying things out.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,9 +8,10 @@ use ccm_data::layers::Layers;
 use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, Severity, SourceMap, Span};
 
+use crate::data::{self, ResolvedData};
 use crate::expand::diagnostic;
 use crate::hiera::{self, DataFile};
-use crate::scope::{Evaluator, LateOn, Managed, ManifestScope, Mistake, Moment, Trouble};
+use crate::scope::{Evaluator, Managed, ManifestScope, Mistake, Moment, Trouble};
 use crate::sources::Sources;
 use crate::wording::shown;
 use crate::world::{NAMES, World};
@@ -51,26 +53,33 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         diagnostics.push(mistake.with_hint("expressions have a meaning for that name"));
     }
     world.variables.clone_from(&request.variables);
-    let mut layers = Layers::new(Value::map::<&str>([]));
+    let mut data = ResolvedData { layers: Layers::new(Value::map::<&str>([])), ..ResolvedData::default() };
     for overlay in hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics) {
-        layers.add_deep(overlay.source, overlay.value);
+        data.layers.add_deep(overlay.source, overlay.value);
+        data.annotations.extend(overlay.annotations);
     }
+    data.value = data.layers.merged();
+    data.is_incomplete = world.has_mistakes() || diagnostics.iter().any(is_error);
+    data::check(&mut data, &world, &mut diagnostics);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
         directory: request.directory.clone(),
-        data: layers.merged(),
+        data: data.value,
+        settings: HashMap::new(),
+        is_incomplete: data.is_incomplete,
     };
     let managed = Managed::new();
     let evaluator = Evaluator { world: &world, manifest: &manifest, moment: Moment::Early(&managed) };
     let at = |mistake: &Mistake| Span::new(source, mistake.range.start, mistake.range.end);
     let value = match evaluator.evaluate(&request.expression) {
         Ok(value) => Some(value),
-        Err(Trouble::Mistake(mistake)) => {
+        Err(Trouble::Mistake(mut mistake)) => {
+            mistake.hints = hints(&request.expression, mistake.hints);
             let place = at(&mistake);
             diagnostics.push(diagnostic(mistake, place));
             None
         }
-        Err(Trouble::Late(LateOn::Capture(_) | LateOn::File(_))) => {
+        Err(Trouble::Late(_)) => {
             let whole = Span::new(source, 0, request.expression.len());
             let mistake = Diagnostic::error(whole, "this is known only during a run");
             diagnostics.push(mistake.with_hint("`Captures` holds what commands of a run printed"));
@@ -79,9 +88,13 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         Err(Trouble::Reported) => None,
     };
     diagnostics.extend(world.take_mistakes());
-    let is_faultless = !diagnostics.iter().any(|found| found.severity == Severity::Error);
+    let is_faultless = !diagnostics.iter().any(is_error);
     let texts = world.texts.take();
     Evaluated { value: value.filter(|_| is_faultless), diagnostics, texts }
+}
+
+fn is_error(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error
 }
 
 /// What an expression names. A path that is worked out is not among them, but the empty path is then: anything
@@ -115,7 +128,8 @@ pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, (Diagnostic, So
         Err(error) => {
             let place = Span::new(source, error.range.start, error.range.end);
             let mistake = Diagnostic::error(place, error.message.clone());
-            return Err((error.hints.iter().cloned().fold(mistake, Diagnostic::with_hint), texts));
+            let hints = hints(text, error.hints.clone());
+            return Err((hints.into_iter().fold(mistake, Diagnostic::with_hint), texts));
         }
     };
     let mut named = Named::default();
@@ -143,6 +157,15 @@ pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, (Diagnostic, So
         }
     }
     Ok(named)
+}
+
+/// What to do about a mistake in an expression; braces around it explain every other.
+fn hints(expression: &str, hints: Vec<String>) -> Vec<String> {
+    let expression = expression.trim_start();
+    if expression.starts_with("{{") || expression.starts_with("${") {
+        return vec!["an expression by itself stands without braces".to_owned()];
+    }
+    hints
 }
 
 impl Named {
@@ -233,6 +256,17 @@ mod tests {
         assert_eq!(value("Data.web.name + Facts.role + Environ.HOME"), Ok("xweb/root".to_owned()));
         assert_eq!(value("Captures.x.y"), Err(vec!["this is known only during a run".to_owned()]));
         assert!(value("prot").is_err_and(|messages| messages.len() == 1));
+    }
+
+    #[test]
+    fn braces_around_an_expression_are_pointed_out() {
+        for text in ["{{ Facts.role }}", " ${ Facts.role }"] {
+            let request = ToEvaluate { expression: text.into(), ..ToEvaluate::default() };
+            let found = evaluate(&request, &Nothing).diagnostics;
+            assert_eq!(found[0].hints, ["an expression by itself stands without braces"], "{text}");
+            let (found, _) = named(text, &Nothing).expect_err(text);
+            assert_eq!(found.hints, ["an expression by itself stands without braces"], "{text}");
+        }
     }
 
     #[test]

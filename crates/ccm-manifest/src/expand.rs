@@ -11,9 +11,10 @@ use ccm_data::nodes;
 use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, Entry, Key, Map, Node, Properties, Reader, Span, TypeSpec, Value};
 
-use crate::scope::{Evaluator, LateOn, Mistake, Trouble};
+use crate::scope::{Evaluator, LateOn, Mistake, Moment, Trouble};
 use crate::wording::shown;
 use crate::words::Quotes;
+use crate::world::{Kept, LONGEST_TEXT};
 
 /// Who reads a text after ccm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +89,11 @@ impl Expanded {
         }
     }
 
+    /// Takes what stands at a place for unknown, because what is wrong with it was reported.
+    pub(crate) fn refuse(&mut self, span: Span) {
+        self.refused.0.insert(span);
+    }
+
     /// Adds what was found before.
     pub(crate) fn add(&mut self, before: Self) {
         self.refused.0.extend(before.refused.0);
@@ -111,7 +117,7 @@ impl Expanded {
 pub(crate) fn refused_as_late(on: &LateOn, span: Span) -> Diagnostic {
     let what = match on {
         LateOn::File(_) => "the content of a file that this manifest manages is known",
-        LateOn::Capture(_) => "what a command captures is known",
+        _ => "what a command captures is known",
     };
     let mistake = Diagnostic::error(span, "this has to be known before the run");
     mistake.with_hint(format!("{what} only when the resource has had its turn"))
@@ -208,6 +214,7 @@ impl<'a, 's> Expander<'a, 's> {
         let rendered = self.evaluator.template(path);
         self.evaluator.world.used_at(span);
         match rendered {
+            Ok(text) if !self.keep(text.len(), span) => {}
             Ok(text) => {
                 let key = Key { text: content.into(), span: entry.key.span };
                 while properties.entry(source).is_some() {
@@ -338,8 +345,8 @@ impl<'a, 's> Expander<'a, 's> {
         };
         if let Some(inner) = lone(&parts) {
             return match self.evaluate(text, inner, span) {
-                Some(value) => Outcome::Value(value),
-                None => Outcome::Unknown,
+                Some(value) if self.keep(value.footprint(), span) => Outcome::Value(value),
+                _ => Outcome::Unknown,
             };
         }
         match self.put_together(text, span, &parts, reading.reader, &mut |_| {}) {
@@ -370,13 +377,40 @@ impl<'a, 's> Expander<'a, 's> {
                     None => known = false,
                     Some(value) => {
                         let shown = value.to_string();
-                        whole += &if reader == Reader::Words { quotes.quote(&shown) } else { shown };
+                        if whole.len() + shown.len() > LONGEST_TEXT {
+                            self.found.refused.0.insert(span);
+                            let message = "this text would have more than 16 MiB";
+                            self.found.diagnostics.push(Diagnostic::error(span, message));
+                            return None;
+                        }
+                        if reader == Reader::Words {
+                            quotes = quotes.write(&shown, &mut whole);
+                        } else {
+                            whole += &shown;
+                        }
                         each(value);
                     }
                 },
             }
         }
-        known.then_some(whole)
+        (known && self.keep(whole.len(), span)).then_some(whole)
+    }
+
+    /// Counts what is kept until the run. Too much of it is refused, once.
+    fn keep(&mut self, bytes: usize, span: Span) -> bool {
+        if matches!(self.evaluator.moment, Moment::Late(_)) {
+            return true;
+        }
+        let kept = self.evaluator.world.keep(bytes);
+        if kept == Kept::First {
+            let message = "the expressions of this manifest make more than 256 MiB";
+            let mistake = Diagnostic::error(span, message);
+            self.found.diagnostics.push(mistake.with_hint("a large text is better a file: `source: PATH`"));
+        }
+        if kept != Kept::Within {
+            self.found.refused.0.insert(span);
+        }
+        kept == Kept::Within
     }
 
     /// Evaluates an expression of a text. None if it has no value now.
@@ -393,6 +427,13 @@ impl<'a, 's> Expander<'a, 's> {
             Err(Trouble::Mistake(mistake))
                 if self.forgives_facts && mistake.is_of_absent_fact(&self.evaluator.world.known_facts()) =>
             {
+                if let Some(near) = mistake.near_fact() {
+                    let node = Node::text(text, span);
+                    let (start, end) = (inner.start + mistake.range.start, inner.start + mistake.range.end);
+                    let place = node.locate(&self.evaluator.manifest.text, start, end);
+                    let message = format!("{}, which counts as nothing here", mistake.message);
+                    self.found.diagnostics.push(Diagnostic::warning(place, message).with_hint(near));
+                }
                 Some(Computed::Null)
             }
             Err(trouble) => {
@@ -410,7 +451,7 @@ impl<'a, 's> Expander<'a, 's> {
         match trouble {
             Trouble::Late(on) => {
                 self.found.late.0.insert(span);
-                self.found.late_on.push((on, span));
+                self.found.late_on.extend(on.into_iter().map(|on| (on, span)));
             }
             Trouble::Reported => {
                 self.found.refused.0.insert(span);

@@ -60,7 +60,13 @@ pub(crate) fn generate(
         Ok(None) => Vec::new(),
         Ok(Some(Node { value: ccm_model::Value::List(items), .. })) => items,
         Ok(Some(other)) => {
-            diagnostics.push(expected("a list of resources", &other));
+            let mistake = expected("a list of resources", &other);
+            let is_manifest = other.as_map().is_some_and(|map| map.entry("ccm").is_some());
+            diagnostics.push(if is_manifest {
+                mistake.with_hint("write the list alone, without `ccm:` and `resources:`")
+            } else {
+                mistake
+            });
             Vec::new()
         }
         Err(mistakes) => {
@@ -75,7 +81,7 @@ fn refused(trouble: Trouble, span: Span) -> Option<Diagnostic> {
     match trouble {
         Trouble::Reported => None,
         Trouble::Mistake(mistake) => Some(diagnostic(mistake, span)),
-        Trouble::Late(on) => Some(refused_as_late(&on, span)),
+        Trouble::Late(on) => on.first().map(|on| refused_as_late(on, span)),
     }
 }
 

@@ -37,7 +37,10 @@ pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources
     let mut diagnostics = Vec::new();
     let mut overlays = Vec::new();
     add_assignments(assignments, &mut overlays, &mut diagnostics);
-    let data = read(file, &world, &overlays, &mut diagnostics);
+    let mut data = read(file, &world, &overlays, &mut diagnostics);
+    if let Some(data) = &mut data {
+        data::check(data, &world, &mut diagnostics);
+    }
     diagnostics.extend(world.take_mistakes());
     // What could not be had is told each time it is asked for.
     let mut seen = std::collections::HashSet::new();
@@ -58,8 +61,8 @@ pub(crate) fn overlays(
     let mut overlays = Vec::new();
     for file in files {
         if let Some(data) = read(file, world, &[], diagnostics) {
-            let ResolvedData { value, secrets, .. } = data;
-            overlays.push(Overlay { source: Source::File(file.name.clone()), value, secrets });
+            let ResolvedData { value, annotations, .. } = data;
+            overlays.push(Overlay { source: Source::File(file.name.clone()), value, annotations });
         }
     }
     add_assignments(assignments, &mut overlays, diagnostics);
@@ -71,7 +74,7 @@ fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnost
         match assignment::read(written) {
             Ok(value) => {
                 let source = Source::CommandLine(written.clone());
-                overlays.push(Overlay { source, value, secrets: Vec::new() });
+                overlays.push(Overlay { source, value, annotations: Vec::new() });
             }
             Err(error) => {
                 let mistake = Diagnostic::without_place(format!("--data {}: {error}", shown(written)));
@@ -131,6 +134,6 @@ fn read(
         }
     }
     let directory = Path::new(&file.name).parent().unwrap_or(Path::new("")).to_owned();
-    let around = Layered { over: overlays, beneath: None };
+    let around = Layered { over: overlays, ..Layered::default() };
     Some(data::resolve(&nodes, world, &file.text, &directory, &around, diagnostics))
 }

@@ -1,14 +1,19 @@
 //! Resources with values that are known only when they are reached.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, Resource, ResourceIndex, SourceMap, TypeSpec};
+use ccm_model::{
+    Checked, Control, Diagnostic, Entry, Resource, ResourceIndex, Severity, SourceMap, Span, TypeSpec,
+};
 
+use crate::capturing::Capturing;
 use crate::control::Conditions;
 use crate::draft::{Choice, Draft};
 use crate::expand::{Expander, Places};
-use crate::scope::{Evaluator, LateOn, Managed, ManifestScope, Moment, Reached};
+use crate::scope::{Captured, Evaluator, LateOn, Managed, ManifestScope, Moment, Reached};
+use crate::wording::shown;
 use crate::world::World;
 
 /// Completes resources when they are reached.
@@ -17,7 +22,11 @@ pub struct Late<'s> {
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) types: Vec<&'s dyn TypeSpec>,
     pub(crate) managed: Managed,
+    capturing: Capturing,
+    captured: RefCell<HashMap<ResourceIndex, Value>>,
     pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
+    /// The manifest that each resource stands in.
+    pub(crate) standing: Vec<usize>,
 }
 
 /// A resource that has to wait.
@@ -30,6 +39,8 @@ pub(crate) struct LateResource {
     pub(crate) conditions: Conditions,
     /// The texts that have to wait.
     pub(crate) texts: Places,
+    /// The resources whose files it waits for.
+    pub(crate) files: Vec<ResourceIndex>,
 }
 
 /// What a resource came to when it was reached.
@@ -43,6 +54,8 @@ pub enum Completed {
     NotManaged(String),
     /// It can't be completed before that resource was executed, which noop does not do.
     NotBefore(ResourceIndex),
+    /// What it needs has no value and no default, for this reason.
+    NoValue(String),
     /// It can't be completed.
     Mistaken(Vec<Diagnostic>),
 }
@@ -54,6 +67,11 @@ impl LateResource {
         if is_off || (draft.found.late_on.is_empty() && draft.control_late_on.is_empty()) {
             return None;
         }
+        let late_on = draft.control_late_on.iter().chain(&draft.found.late_on);
+        let file = |on: &LateOn| match on {
+            LateOn::File(index) => Some(*index),
+            _ => None,
+        };
         Some(Self {
             type_index: draft.type_index,
             manifest: draft.manifest,
@@ -61,6 +79,7 @@ impl LateResource {
             conditions: draft.conditions.clone(),
             verbatim: draft.verbatim,
             texts: draft.found.late.clone(),
+            files: late_on.filter_map(|(on, _)| file(on)).collect(),
         })
     }
 }
@@ -71,10 +90,17 @@ impl<'s> Late<'s> {
         manifests: Vec<ManifestScope>,
         types: Vec<&'s dyn TypeSpec>,
         managed: Managed,
+        capturing: Capturing,
         waiting: HashMap<ResourceIndex, LateResource>,
+        standing: Vec<usize>,
     ) -> Self {
         world.forget_files();
-        Self { world, manifests, types, managed, waiting }
+        Self { world, manifests, types, managed, capturing, captured: RefCell::default(), waiting, standing }
+    }
+
+    /// Takes what a resource captured: a map.
+    pub fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
+        self.captured.borrow_mut().insert(index, values.into());
     }
 
     /// The texts that places point into.
@@ -91,7 +117,7 @@ impl<'s> Late<'s> {
     ) -> Completed {
         let Some(waiting) = self.waiting.get(&index) else { return Completed::AsWritten };
         self.world.forget_files();
-        let reached = Progressed { managed: &self.managed, would_change };
+        let reached = Progressed { late: self, would_change };
         let evaluator = |manifest: usize| Evaluator {
             world: &self.world,
             manifest: &self.manifests[manifest],
@@ -99,12 +125,11 @@ impl<'s> Late<'s> {
         };
         let mut diagnostics = Vec::new();
         let judged = waiting.conditions.judge(evaluator, &mut diagnostics);
-        let before = judged.late_on.first().and_then(|(on, _)| not_before(on));
         diagnostics.extend(self.world.take_mistakes());
-        match (judged.control, before) {
+        match (judged.control, unknown(&judged.late_on)) {
             _ if !diagnostics.is_empty() => return Completed::Mistaken(diagnostics),
             (Control::NotManaged { reason }, _) => return Completed::NotManaged(reason),
-            (Control::Late, Some(before)) => return Completed::NotBefore(before),
+            (Control::Late, Some(unknown)) => return unknown,
             _ => {}
         }
         let mut completed = resource.clone();
@@ -115,36 +140,72 @@ impl<'s> Late<'s> {
         expander.properties(&mut completed.properties, spec, waiting.provider.provider());
         let mut found = expander.found;
         found.diagnostics.extend(self.world.take_mistakes());
-        if let Some(before) = found.late_on.first().and_then(|(on, _)| not_before(on)) {
-            return Completed::NotBefore(before);
+        if let Some(unknown) = unknown(&found.late_on) {
+            return unknown;
         }
         if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
-            Completed::Resource(Box::new(completed))
-        } else {
-            Completed::Mistaken(found.diagnostics)
+            let source_text = &self.manifests[waiting.manifest].text;
+            let checked = spec.check(&Checked { resource: &completed, source_text });
+            let is_new =
+                |found: &Diagnostic| found.severity == Severity::Error && waiting.texts.explains(found);
+            found.diagnostics.extend(checked.into_iter().filter(is_new));
+        } else if found.diagnostics.is_empty() {
+            return Completed::Mistaken(Vec::new());
         }
+        if found.diagnostics.is_empty() {
+            return Completed::Resource(Box::new(completed));
+        }
+        for mistake in &mut found.diagnostics {
+            let holds = |entry: &&Entry| mistake.span().is_some_and(|span| entry.value.span.contains(span));
+            if let Some(entry) = resource.properties.given().find(holds) {
+                mistake.message = format!("`{}`: {}", entry.key.text, mistake.message);
+            }
+        }
+        Completed::Mistaken(found.diagnostics)
     }
 }
 
-fn not_before(on: &LateOn) -> Option<ResourceIndex> {
-    match on {
-        LateOn::File(index) => Some(*index),
-        LateOn::Capture(_) => None,
-    }
+/// What becomes of a resource that needs what is not known. What noop does not do outranks what is not there.
+fn unknown(late_on: &[(LateOn, Span)]) -> Option<Completed> {
+    let before = late_on.iter().find_map(|(on, _)| match on {
+        LateOn::File(index) | LateOn::Execution(index) => Some(Completed::NotBefore(*index)),
+        LateOn::Capture { .. } | LateOn::NoValue(_) => None,
+    });
+    before.or_else(|| {
+        late_on.iter().find_map(|(on, _)| match on {
+            LateOn::NoValue(reason) => Some(Completed::NoValue(reason.clone())),
+            _ => None,
+        })
+    })
 }
 
 /// What is known when a resource is reached.
-struct Progressed<'a> {
-    managed: &'a Managed,
+struct Progressed<'a, 's> {
+    late: &'a Late<'s>,
     would_change: &'a dyn Fn(ResourceIndex) -> bool,
 }
 
-impl Reached for Progressed<'_> {
+impl Reached for Progressed<'_, '_> {
     fn captures(&self) -> Value {
-        Value::map::<&str>([])
+        let captured = self.late.captured.borrow();
+        let names = self.late.capturing.names();
+        Value::map(names.filter_map(|(name, index)| Some((name, captured.get(&index)?.clone()))))
+    }
+
+    fn captured(&self, name: &str) -> Captured {
+        let Some((index, id)) = self.late.capturing.find(name) else {
+            return Captured::Nothing(format!("nothing captures `{}`", shown(name)));
+        };
+        if (self.would_change)(index) {
+            Captured::NotBefore(index)
+        } else if self.late.captured.borrow().contains_key(&index) {
+            Captured::Known
+        } else {
+            Captured::Nothing(format!("{id} captured nothing, because it was not run"))
+        }
     }
 
     fn not_before(&self, path: &str) -> Option<ResourceIndex> {
-        self.managed.get(path).copied().filter(|index| (self.would_change)(*index))
+        self.late.managed.get(path).copied().filter(|index| (self.would_change)(*index))
     }
 }

@@ -9,6 +9,7 @@ use ccm_model::{
     Span, TypeSpec,
 };
 
+use crate::capturing::Capturing;
 use crate::children::{self, Around, Children};
 use crate::control::Conditions;
 use crate::data::{self, Layered, Overlay, ResolvedData};
@@ -66,10 +67,12 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
     let world = World::new(sources, texts);
     let mut diagnostics = Vec::new();
     let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
+    let is_incomplete = world.has_mistakes() || diagnostics.iter().any(is_error);
     let mut loader = Loader {
         world,
         types: &Types::new(types),
         overlays,
+        is_incomplete,
         manifests: Vec::new(),
         drafts: Vec::new(),
         children: Children::default(),
@@ -108,6 +111,8 @@ pub(crate) struct Loader<'s, 't> {
     pub(crate) world: World<'s>,
     pub(crate) types: &'t Types<'s>,
     overlays: Vec<Overlay>,
+    /// Some values could not be had, which was reported.
+    pub(crate) is_incomplete: bool,
     /// The manifests, in the order in which they were begun.
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) drafts: Vec<Draft>,
@@ -133,15 +138,34 @@ impl<'s> Loader<'s, '_> {
                 return ReadManifest::default();
             }
         };
-        let Document { data, settings, mut items, template } =
-            document::read(source, root, self.types, &mut self.diagnostics);
-        let layered = Layered { over: &around.overlays(&self.overlays), beneath: around.beneath() };
-        let data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
+        let Document { data, settings, of_types, mut items, template } =
+            document::read(source, &text, root, self.types, &mut self.diagnostics);
+        let layered = Layered {
+            over: &around.overlays(&self.overlays),
+            beneath: around.beneath(),
+            is_incomplete: self.is_incomplete,
+        };
+        let mut data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
+        data::check(&mut data, &self.world, &mut self.diagnostics);
         self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
-        self.manifests.push(ManifestScope { text, directory, data: data.value.clone() });
+        let is_incomplete = data.is_incomplete;
+        self.manifests.push(ManifestScope {
+            text,
+            directory,
+            data: data.value.clone(),
+            settings: HashMap::new(),
+            is_incomplete,
+        });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
+        let of_types = document::settings_of_types(
+            of_types,
+            self.types,
+            self.evaluator(own, Moment::Names),
+            &mut diagnostics,
+        );
+        self.manifests[own].settings = of_types;
         // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
         let mut standing = own;
         let mut verbatim = false;
@@ -244,10 +268,11 @@ impl<'s> Loader<'s, '_> {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, verbatim), text));
         }
+        let capturing = Capturing::of(&drafts, self.types);
         let mut waiting = HashMap::new();
         for (index, draft) in drafts.iter_mut().enumerate() {
             let index = ResourceIndex::from_usize(index);
-            late_edges(draft, index, &mut diagnostics);
+            late_edges(draft, index, &capturing, &mut diagnostics);
             if let Some(late) = LateResource::of(draft) {
                 waiting.insert(index, late);
             }
@@ -256,6 +281,7 @@ impl<'s> Loader<'s, '_> {
         refuse_early(&self.world, &managed, &mut diagnostics);
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
+        let standing = drafts.iter().map(|draft| draft.manifest).collect();
         let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
         let mut catalog = Catalog {
             name: name.map(|name| name.0),
@@ -287,7 +313,7 @@ impl<'s> Loader<'s, '_> {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
             data,
-            late: Late::new(self.world, self.manifests, specs, managed, waiting),
+            late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting, standing),
         }
     }
 
@@ -306,31 +332,34 @@ impl<'s> Loader<'s, '_> {
 }
 
 /// Lets a resource require what its late values come from.
-fn late_edges(draft: &mut Draft, index: ResourceIndex, diagnostics: &mut Vec<Diagnostic>) {
+fn late_edges(
+    draft: &mut Draft,
+    index: ResourceIndex,
+    capturing: &Capturing,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let of_control = draft.control_late_on.iter().map(|(on, span)| (on, span, true));
     let of_values = draft.found.late_on.iter().map(|(on, span)| (on, span, false));
     for (on, span, is_control) in of_control.chain(of_values) {
-        match on {
+        let (found, itself) = match on {
             // What there is now may decide whether there is anything to do.
-            LateOn::File(on) if *on == index && is_control => {}
-            LateOn::File(on) if *on == index => {
-                diagnostics.push(Diagnostic::error(*span, "this names the file that it is to make"));
+            LateOn::File(on) if *on == index && is_control => continue,
+            LateOn::File(on) | LateOn::Execution(on) => (Ok(*on), "this names the file that it is to make"),
+            LateOn::Capture { name, key } => {
+                let found = capturing.resolve(name.as_deref(), key.as_deref(), *span);
+                (found, "this names what the resource itself is to capture")
             }
-            LateOn::File(on) => {
+            LateOn::NoValue(_) => continue,
+        };
+        match found {
+            Ok(on) if on == index => diagnostics.push(Diagnostic::error(*span, itself)),
+            Ok(on) => {
                 let mut edges = draft.resource.require.iter().chain(&draft.resource.subscribe);
-                if !edges.any(|edge| edge.on == *on) {
-                    draft.resource.require.push(Dependency { on: *on, span: *span });
+                if !edges.any(|edge| edge.on == on) {
+                    draft.resource.require.push(Dependency { on, span: *span });
                 }
             }
-            LateOn::Capture(name) => {
-                let name = name.as_deref().unwrap_or_default();
-                let mistake = if name.is_empty() {
-                    Diagnostic::error(*span, "nothing captures anything")
-                } else {
-                    Diagnostic::error(*span, format!("nothing captures `{}`", wording::shown(name)))
-                };
-                diagnostics.push(mistake.with_hint("`capture` is not supported in this version"));
-            }
+            Err(mistake) => diagnostics.push(mistake),
         }
     }
 }

@@ -1,40 +1,27 @@
 //! Hides values that must not be shown.
 
 use ccm_expr::Value;
-
-/// What stands in the place of such a value.
-const REDACTED: &str = "[redacted]";
-
-/// A shorter one is hidden only where it is all there is.
-const SHORTEST_WITHIN: usize = 4;
+use ccm_model::{REDACTED, Redactor};
 
 /// Texts that must not be shown.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Redaction {
-    /// The longest first, so that what holds another is hidden whole.
     secrets: Vec<String>,
+    redactor: Redactor,
 }
 
 impl Redaction {
     /// Hides these.
     pub fn new(secrets: &[String]) -> Self {
-        let mut secrets = secrets.to_vec();
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        Self { secrets }
+        Self { secrets: secrets.to_vec(), redactor: Redactor::new(secrets.iter().map(String::as_str)) }
     }
 
-    /// A text without them.
+    /// A text without them. One that is too short to be looked for is hidden where it is all there is.
     pub fn text(&self, text: &str) -> String {
         if self.secrets.iter().any(|secret| secret == text) {
             return REDACTED.to_owned();
         }
-        let mut shown = text.to_owned();
-        for secret in self.secrets.iter().filter(|secret| secret.len() >= SHORTEST_WITHIN) {
-            if shown.contains(secret.as_str()) {
-                shown = shown.replace(secret.as_str(), REDACTED);
-            }
-        }
-        shown
+        self.redactor.redact(text).into_owned()
     }
 
     /// A value without them; keys stay.

@@ -45,6 +45,9 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         },
     });
     ccm.insert("resources".to_owned(), resources);
+    for schema in types.iter().filter_map(|spec| spec.settings_schema()) {
+        ccm.extend(properties_of(schema.to_value()));
+    }
     let template = json!({
         "description": "The template, beside the manifest, that writes the list of resources instead.",
         "type": ["string", "null"],

@@ -1,17 +1,23 @@
 //! Evaluating an expression of a manifest.
 
+mod awaiting;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ccm_data::templates::{self, ScopeError, TemplateError, TemplateScope};
+use ccm_data::templates::{self, ScopeError, TemplateError, TemplateFault, TemplateScope};
 use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
-use ccm_model::{ResourceIndex, SourceId, Span, closest};
+use ccm_model::{Map, ResourceIndex, SourceId, Span, closest};
 
 use crate::paths::normal;
 use crate::world::{NAMES, World};
+
+/// Said of what is worked out before the values of the manifest are known.
+const TOO_EARLY: &str =
+    "what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only";
 
 /// How many templates may be looked into for what another one includes, each within the other.
 const MOST_INCLUDES: usize = 64;
@@ -28,6 +34,10 @@ pub(crate) struct ManifestScope {
     pub(crate) directory: PathBuf,
     /// Its resolved values.
     pub(crate) data: Value,
+    /// What it says below `ccm` for all resources of a type, by the position of the type.
+    pub(crate) settings: HashMap<usize, Arc<Map>>,
+    /// Some of them could not be had, which was reported: what is not there may be meant to be.
+    pub(crate) is_incomplete: bool,
 }
 
 /// What is known when an expression is evaluated.
@@ -49,11 +59,24 @@ pub(crate) type Managed = HashMap<String, ResourceIndex>;
 
 /// What is known when a resource is reached.
 pub(crate) trait Reached {
-    /// What a resource captured, by its name or alias; an error says why that has no value.
+    /// What was captured, by the names and aliases of the resources that did.
     fn captures(&self) -> Value;
+
+    /// Tells what has become of what a resource of that name or alias captures.
+    fn captured(&self, name: &str) -> Captured;
 
     /// The resource that manages a file and that has not done so, because it is in noop.
     fn not_before(&self, path: &str) -> Option<ResourceIndex>;
+}
+
+/// What has become of what a resource captures.
+pub(crate) enum Captured {
+    /// It is known.
+    Known,
+    /// It will be known once that resource was executed, which noop does not do.
+    NotBefore(ResourceIndex),
+    /// There is nothing, for this reason.
+    Nothing(String),
 }
 
 /// Why an expression has no value.
@@ -61,8 +84,8 @@ pub(crate) trait Reached {
 pub(crate) enum Trouble {
     /// There is a mistake in it.
     Mistake(Mistake),
-    /// It names the result of a resource, and can be evaluated when that was reached.
-    Late(LateOn),
+    /// It names the results of resources, and can be evaluated when those were reached.
+    Late(Vec<LateOn>),
     /// What it needs could not be had, which was reported.
     Reported,
 }
@@ -80,11 +103,22 @@ pub(crate) struct Mistake {
     pub(crate) missing: Option<String>,
 }
 
+/// What is gathered of every machine.
+const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+
 impl Mistake {
+    /// What says which fact was probably meant by one that is not there.
+    pub(crate) fn near_fact(&self) -> Option<String> {
+        let near = self.hints.iter().find(|hint| hint.starts_with("did you mean"));
+        near.cloned().or_else(|| {
+            let root = self.missing.as_deref()?.split(['.', '[', '|']).nth(1)?;
+            closest(root, OF_EVERY_MACHINE).map(|meant| format!("did you mean `{meant}`?"))
+        })
+    }
+
     /// Tells whether it is nothing but a fact that is not there and that no machine has to have: below what
     /// is gathered of every machine, a name that is not there is misspelt.
     pub(crate) fn is_of_absent_fact(&self, known: &Value) -> bool {
-        const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
         let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
         matches!(keys.next(), Some("Facts" | "facts"))
             && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root) || known.get(root).is_none())
@@ -104,8 +138,17 @@ pub(crate) struct WithLines {
 pub(crate) enum LateOn {
     /// The file that a resource manages.
     File(ResourceIndex),
-    /// What the resource of that name or alias captures.
-    Capture(Option<String>),
+    /// What a resource captures.
+    Capture {
+        /// Its name or alias; none if that is worked out.
+        name: Option<String>,
+        /// What of it; none if that is worked out, or if it is all.
+        key: Option<String>,
+    },
+    /// The execution of a resource, which noop does not do.
+    Execution(ResourceIndex),
+    /// Nothing any more: what it needs has no value, for this reason.
+    NoValue(String),
 }
 
 /// Evaluates the expressions of one manifest at one moment.
@@ -123,24 +166,30 @@ impl Evaluator<'_, '_> {
             Ok(expression) => expression,
             Err(error) => return Err(Trouble::Mistake(self.mistake(error))),
         };
-        if let (Moment::Names | Moment::Early(_), Some(name)) = (self.moment, read.captures.first()) {
-            return Err(Trouble::Late(LateOn::Capture(name.clone())));
-        }
         if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
             return Err(Trouble::Mistake(Mistake {
                 range: 0..text.len(),
-                message: "values in `data` may name `Facts` and `Environ` only".to_owned(),
+                message: TOO_EARLY.to_owned(),
                 hints: Vec::new(),
                 places: Vec::new(),
                 missing: None,
             }));
         }
         let calling = Calling::new(self);
+        if let Some(trouble) = calling.awaits(&read) {
+            return Err(trouble);
+        }
         if !read.facts.is_empty() {
             calling.facts.replace(calling.facts(&read.facts));
         }
         let evaluated = expression.evaluate(&calling);
-        calling.outcome(evaluated, |error| self.mistake(&error))
+        let outcome = calling.outcome(evaluated, |error| self.mistake(&error));
+        match outcome {
+            Ok(Value::Null) | Err(Trouble::Mistake(_)) if self.manifest.is_incomplete && read.data => {
+                Err(Trouble::Reported)
+            }
+            outcome => outcome,
+        }
     }
 
     /// Renders a template beside the manifest.
@@ -176,6 +225,11 @@ impl Evaluator<'_, '_> {
     ) -> Result<T, Trouble> {
         let calling = Calling::new(self);
         let rendered = render(&calling);
+        if self.manifest.is_incomplete
+            && matches!(&rendered, Err(error) if error.message.contains("`Data.") || error.message.contains("`data."))
+        {
+            return Err(Trouble::Reported);
+        }
         calling.outcome(rendered, |error| Mistake {
             range: 0..0,
             message: error.message,
@@ -192,11 +246,17 @@ struct Calling<'a, 'e, 's> {
     /// The facts that the expression names; none if they can't be had.
     facts: RefCell<Option<Value>>,
     /// What keeps it from being evaluated now.
-    late: RefCell<Option<LateOn>>,
+    late: RefCell<Vec<LateOn>>,
+    /// Why what it names was not captured; only a default makes up for that.
+    nothing: RefCell<Option<String>>,
     /// Something that it asked for could not be had, which was reported.
     is_refused: Cell<bool>,
     /// A path that `lookup` found nothing at.
     missing: RefCell<Option<String>>,
+    /// The templates that are being rendered, each by the one before.
+    rendering: RefCell<Vec<PathBuf>>,
+    /// What was wrong with a template that another one renders.
+    broken: RefCell<Option<String>>,
     /// The places in templates that the error came from.
     places: RefCell<Vec<(Span, String)>>,
 }
@@ -249,21 +309,29 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             evaluator,
             facts: RefCell::new(Some(Value::Null)),
             late: RefCell::default(),
+            nothing: RefCell::default(),
             is_refused: Cell::new(false),
             missing: RefCell::default(),
+            rendering: RefCell::default(),
+            broken: RefCell::default(),
             places: RefCell::default(),
         }
     }
 
     /// What came of it. What it has to wait for counts even if it made do without.
     fn outcome<T, E>(self, result: Result<T, E>, mistake: impl Fn(E) -> Mistake) -> Result<T, Trouble> {
-        if let Some(late) = self.late.into_inner() {
+        let late = self.late.into_inner();
+        if !late.is_empty() {
             return Err(Trouble::Late(late));
         }
         if self.is_refused.get() {
             return Err(Trouble::Reported);
         }
+        let nothing = self.nothing.into_inner();
         result.map_err(|error| {
+            if let Some(reason) = nothing {
+                return Trouble::Late(vec![LateOn::NoValue(reason)]);
+            }
             let mut mistake = mistake(error);
             mistake.places = self.places.into_inner();
             mistake.places.dedup();
@@ -286,7 +354,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
     }
 
     fn late(&self, on: LateOn) -> FunctionError {
-        self.late.borrow_mut().get_or_insert(on);
+        self.late.borrow_mut().push(on);
         FunctionError::new("this is known only during a run")
     }
 
@@ -333,20 +401,17 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         }
         if names("data") {
             if matches!(moment, Moment::Data) && !all {
-                return Err(FunctionError::new("values in `data` may name facts and environment only"));
+                return Err(FunctionError::new(TOO_EARLY));
             }
             roots.push(("data", manifest.data.clone()));
         }
         if names("environ") {
             roots.push(("environ", self.environment().unwrap_or_default()));
         }
-        if names("captures") {
-            match moment {
-                Moment::Late(reached) => roots.push(("captures", reached.captures())),
-                Moment::Names | Moment::Early(_) if !all => {
-                    return Err(self.late(LateOn::Capture(prefix.get(1).cloned())));
-                }
-                _ => {}
+        if names("captures") && !all {
+            self.captures(prefix.get(1..).unwrap_or_default())?;
+            if let Moment::Late(reached) = moment {
+                roots.push(("captures", reached.captures()));
             }
         }
         Ok(Value::map(roots))
@@ -379,27 +444,42 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
 
     fn template(&self, written: &str) -> Result<String, FunctionError> {
         let (text, source, rendering) = self.opened(written)?;
-        templates::render(written, &text, &rendering).map_err(|error| self.refuse(written, source, &error))
+        let rendered = templates::render(written, &text, &rendering);
+        self.rendering.borrow_mut().pop();
+        rendered.map_err(|error| self.refuse(written, source, &error))
     }
 
     fn template_with_lines(&self, written: &str) -> Result<WithLines, FunctionError> {
         let (template_text, template, rendering) = self.opened(written)?;
-        match templates::render_with_lines(written, &template_text, &rendering) {
+        let rendered = templates::render_with_lines(written, &template_text, &rendering);
+        self.rendering.borrow_mut().pop();
+        match rendered {
             Ok((text, lines)) => Ok(WithLines { text, lines, template, template_text }),
             Err(error) => Err(self.refuse(written, template, &error)),
         }
     }
 
-    /// Reads a template and what it mentions.
+    /// Begins with a template: reads it and what it mentions.
     fn opened(
         &self,
         written: &str,
     ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
         let path = self.settled(written)?;
+        if self.rendering.borrow().contains(&path) {
+            // Nothing is passed to a template, so it would do the same again.
+            let message = format!("the template `{written}` renders itself");
+            self.broken.replace(Some(message.clone()));
+            return Err(FunctionError::new(message));
+        }
         let text = self.read(&path)?;
+        self.awaits_template(written, &mut HashSet::new())?;
+        if !self.late.borrow().is_empty() {
+            return Err(FunctionError::new("this is known only during a run"));
+        }
         let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { calling: self, mentions: RefCell::default() };
         rendering.mention(&text, &mut HashSet::new());
+        self.rendering.borrow_mut().push(path);
         Ok((text, source, rendering))
     }
 
@@ -416,11 +496,17 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             };
             places.push((Span::new(source, place.range.start, place.range.end), String::new()));
         }
-        FunctionError {
-            message: format!("the template `{written}` can't be rendered: {error}"),
-            hints: error.hints.clone(),
-            source: None,
-        }
+        // Of templates that render one another the first and the last are named; the places show the others.
+        let passed_on = match (&error.fault, &*self.broken.borrow()) {
+            (TemplateFault::Refused(message), Some(broken)) if message == broken => Some(broken.clone()),
+            _ => None,
+        };
+        let message = match passed_on {
+            Some(message) if !self.rendering.borrow().is_empty() => message,
+            _ => format!("the template `{written}` can't be rendered: {error}"),
+        };
+        self.broken.replace(Some(message.clone()));
+        FunctionError { message, hints: error.hints.clone(), source: None }
     }
 }
 
@@ -466,7 +552,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
         match name {
             "Facts" => self.calling.facts(&self.mentions.borrow()),
             "Captures" if matches!(evaluator.moment, Moment::Names | Moment::Early(_)) => {
-                let _ = self.calling.late(LateOn::Capture(None));
+                let _ = self.calling.late(LateOn::Capture { name: None, key: None });
                 None
             }
             "Data" if matches!(evaluator.moment, Moment::Data) => None,
@@ -488,7 +574,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
     }
 
     fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
-        let path = self.calling.evaluator.manifest.directory.join(path);
+        let path = self.calling.settled(path).map_err(|error| ScopeError::new(error.message))?;
         match self.calling.evaluator.world.read(&path) {
             Ok(text) => Ok(Some(text.to_string())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -66,6 +66,11 @@ impl<'t> Types<'t> {
         closest(key, self.names())
     }
 
+    /// The keys below `ccm` that are a type's.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
+        self.types.iter().flat_map(|known| known.spec.settings().iter().copied())
+    }
+
     /// Tells whether a key is a property of that type.
     pub(crate) fn has_property(&self, index: usize, key: &str) -> bool {
         self.properties(index).contains(key)

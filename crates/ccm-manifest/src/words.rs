@@ -7,45 +7,60 @@
 pub(crate) enum Quotes {
     #[default]
     None,
+    /// None, behind a backslash that takes the meaning from what follows.
+    Escape,
     Single,
     Double,
+    /// Double ones, behind such a backslash.
+    EscapeInDouble,
 }
 
 impl Quotes {
     /// What is open behind some text.
     pub(crate) fn after(self, text: &str) -> Self {
-        let mut open = self;
-        let mut characters = text.chars();
-        while let Some(character) = characters.next() {
-            open = match (open, character) {
-                (Self::None | Self::Double, '\\') => {
-                    characters.next();
-                    open
-                }
-                (Self::None, '\'') => Self::Single,
-                (Self::None, '"') => Self::Double,
-                (Self::Single, '\'') | (Self::Double, '"') => Self::None,
-                _ => open,
-            };
-        }
-        open
+        text.chars().fold(self, |open, character| match (open, character) {
+            (Self::None, '\\') => Self::Escape,
+            (Self::Double, '\\') => Self::EscapeInDouble,
+            (Self::None, '\'') => Self::Single,
+            (Self::None, '"') | (Self::EscapeInDouble, _) => Self::Double,
+            (Self::Single, '\'') | (Self::Double, '"') | (Self::Escape, _) => Self::None,
+            _ => open,
+        })
     }
 
-    /// Writes a value so that it is taken as it is where these quotes are open.
-    pub(crate) fn quote(self, value: &str) -> String {
+    /// Writes a value behind text, so that it is taken as it is. Gives what is open behind it.
+    ///
+    /// A backslash before it means what it means before a letter: in double quotes itself, elsewhere nothing.
+    pub(crate) fn write(self, value: &str, text: &mut String) -> Self {
         match self {
-            Self::None if is_plain(value) => value.to_owned(),
-            Self::None => format!("'{}'", value.replace('\'', "'\\''")),
-            Self::Single => value.replace('\'', "'\\''"),
-            Self::Double => {
-                let mut quoted = String::with_capacity(value.len());
+            Self::None | Self::Escape => {
+                if self == Self::Escape {
+                    text.pop();
+                }
+                if is_plain(value) {
+                    text.push_str(value);
+                } else {
+                    text.push('\'');
+                    text.push_str(&value.replace('\'', "'\\''"));
+                    text.push('\'');
+                }
+                Self::None
+            }
+            Self::Single => {
+                text.push_str(&value.replace('\'', "'\\''"));
+                self
+            }
+            Self::Double | Self::EscapeInDouble => {
+                if self == Self::EscapeInDouble {
+                    text.push('\\');
+                }
                 for character in value.chars() {
                     if matches!(character, '\\' | '"' | '$' | '`') {
-                        quoted.push('\\');
+                        text.push('\\');
                     }
-                    quoted.push(character);
+                    text.push(character);
                 }
-                quoted
+                Self::Double
             }
         }
     }
@@ -75,20 +90,54 @@ mod tests {
             ("a \"b \\\" c", Quotes::Double),
             ("a 'b \\", Quotes::Single),
             ("'\\'", Quotes::None),
+            ("a \\", Quotes::Escape),
+            ("a \\\\", Quotes::None),
+            ("a \"\\", Quotes::EscapeInDouble),
+            ("a \"\\\\", Quotes::Double),
+            ("a \"\\\"", Quotes::Double),
         ] {
             assert_eq!(Quotes::default().after(text), open, "{text}");
         }
     }
 
+    #[test]
+    fn a_backslash_before_a_value_keeps_it_in_its_word() {
+        for (before, after, word) in [
+            ("\\", "", "a -rf'/"),
+            ("x\\\\\\", "y", "x\\a -rf'/y"),
+            ("\"\\", "\"", "\\a -rf'/"),
+            ("\"\\\\", "\"", "\\a -rf'/"),
+            ("'\\", "'", "\\a -rf'/"),
+        ] {
+            let mut command = before.to_owned();
+            Quotes::default().after(before).write("a -rf'/", &mut command);
+            assert_eq!(split_words(&(command + after)), Ok(vec![word.to_owned()]), "{before}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn a_value_stays_within_its_word(value in "\\PC*|[ '\"\\\\$`#;\n]{0,12}", number in 0..4_usize) {
-            let (before, after) = [("", ""), ("x'y ", " z'"), ("x\"y ", " z\""), ("x", "y")][number];
-            let quoted = Quotes::default().after(before).quote(&value);
-            let command = format!("run {before}{quoted}{after} end");
-            let bare = |text: &str| text.replace(['\'', '"'], "");
-            let expected = vec!["run".to_owned(), format!("{}{value}{}", bare(before), bare(after)), "end".to_owned()];
-            prop_assert_eq!(split_words(&command).expect("words"), expected);
+        fn a_value_stays_within_its_word(
+            before in "[x'\"\\\\]{0,8}",
+            value in "\\PC*|[ '\"\\\\$`#;\n]{0,12}",
+            next in "\\PC*|[ '\"\\\\$`#;\n]{0,12}",
+        ) {
+            // What any letter makes of the text is what a value has to make of it.
+            let open = Quotes::default().after(&before);
+            let closing = match open {
+                Quotes::Single => "'",
+                Quotes::Double | Quotes::EscapeInDouble => "\"",
+                Quotes::None | Quotes::Escape => "",
+            };
+            let words = split_words(&format!("run {before}@@{closing} end")).expect("words");
+            let mut command = format!("run {before}");
+            let open = open.write(&value, &mut command);
+            let open = open.write(&next, &mut command);
+            prop_assert_eq!(open.after(closing), Quotes::None);
+            command += closing;
+            let expected: Vec<String> =
+                words.iter().map(|word| word.replace("@@", &format!("{value}{next}"))).collect();
+            prop_assert_eq!(split_words(&(command + " end")).expect("words"), expected);
         }
     }
 }

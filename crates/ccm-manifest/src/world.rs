@@ -1,7 +1,8 @@
 //! What expressions can know: the facts, the environment, and what was read so far.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,8 +24,14 @@ pub(crate) const FUNCTIONS: [Function<'static>; 3] = [
 pub(crate) const NAMES: [(&str, Kind); 4] =
     [("Facts", Kind::Map), ("Data", Kind::Map), ("Environ", Kind::Map), ("Captures", Kind::Map)];
 
+/// How many bytes a text may have that is made of literals and values.
+pub(crate) const LONGEST_TEXT: usize = 16 << 20;
+
 /// A text longer than this is not kept for the next time it is asked for.
 const LONGEST_KEPT: usize = 1 << 20;
+
+/// How many bytes the values may have together that expressions yield before a run.
+const MOST_COMPUTED: usize = 256 << 20;
 
 /// A path of `lookup` that was read.
 type LookupPath = Rc<Result<ccm_expr::path::Path, PathError>>;
@@ -39,9 +46,12 @@ pub(crate) struct World<'s> {
     environment: OnceCell<Option<Value>>,
     expressions: RefCell<HashMap<Box<str>, Rc<Read>>>,
     paths: RefCell<HashMap<Box<str>, LookupPath>>,
-    /// What was read, by path; the number is that of its text, if mistakes in it can be shown.
+    /// What was read, by path.
     files: RefCell<HashMap<PathBuf, Arc<str>>>,
+    /// Templates by path: the number of the text, so that mistakes in it can be shown, and the text.
     templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
+    /// How many bytes the values have that expressions yielded.
+    computed: Cell<usize>,
     /// What was wrong with what was asked for.
     mistakes: RefCell<Vec<Diagnostic>>,
     /// Files that were read before it was known which ones are managed.
@@ -60,13 +70,26 @@ struct Facts {
     is_broken: bool,
 }
 
+/// Whether a value is within what may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Within,
+    /// It is the first that is too much.
+    First,
+    /// There was too much before.
+    Beyond,
+}
+
 /// An expression that was read, and what it names.
 pub(crate) struct Read {
     pub(crate) expression: Result<Expression, ccm_expr::Error>,
     /// The facts it names outright.
     pub(crate) facts: Vec<FactPath>,
-    /// The first parts of the paths into `Captures` that it names, if they are known.
-    pub(crate) captures: Vec<Option<String>>,
+    /// The paths into `Captures` that it names, as far as they are known, and where it does so.
+    pub(crate) captures: Vec<(Vec<String>, Range<usize>)>,
+    /// The files and the templates that it names outright.
+    pub(crate) files: Vec<String>,
+    pub(crate) templates: Vec<String>,
     /// It names the values of the manifest.
     pub(crate) data: bool,
 }
@@ -83,6 +106,7 @@ impl<'s> World<'s> {
             paths: RefCell::default(),
             files: RefCell::default(),
             templates: RefCell::default(),
+            computed: Cell::default(),
             mistakes: RefCell::default(),
             read_early: RefCell::default(),
             used_early: RefCell::default(),
@@ -185,6 +209,19 @@ impl<'s> World<'s> {
         self.read_early.borrow_mut().push(path.to_owned());
     }
 
+    /// Counts a value that an expression yielded and that is kept, by its bytes. Tells whether it is still
+    /// within what may be kept.
+    pub(crate) fn keep(&self, bytes: usize) -> Kept {
+        let before = self.computed.get();
+        let after = before.saturating_add(bytes);
+        self.computed.set(after);
+        match (before > MOST_COMPUTED, after > MOST_COMPUTED) {
+            (false, false) => Kept::Within,
+            (false, true) => Kept::First,
+            (true, _) => Kept::Beyond,
+        }
+    }
+
     /// Says where the content of the files went that were remembered last.
     pub(crate) fn used_at(&self, span: Span) {
         let read = self.read_early.borrow_mut().drain(..).map(|path| (path, span)).collect::<Vec<_>>();
@@ -201,6 +238,11 @@ impl<'s> World<'s> {
         self.used_early.take()
     }
 
+    /// Tells whether something was wrong with what was asked for.
+    pub(crate) fn has_mistakes(&self) -> bool {
+        !self.mistakes.borrow().is_empty()
+    }
+
     /// What was wrong with what was asked for.
     pub(crate) fn take_mistakes(&self) -> Vec<Diagnostic> {
         self.mistakes.take()
@@ -209,23 +251,36 @@ impl<'s> World<'s> {
 
 impl Read {
     fn new(expression: Result<Expression, ccm_expr::Error>) -> Self {
-        let mut read = Self { expression, facts: Vec::new(), captures: Vec::new(), data: false };
+        let mut read = Self {
+            expression,
+            facts: Vec::new(),
+            captures: Vec::new(),
+            files: Vec::new(),
+            templates: Vec::new(),
+            data: false,
+        };
         let Ok(expression) = &read.expression else { return read };
         let mentions = expression.mentions();
         for name in &mentions.names {
             match name.path.first().map(String::as_str) {
                 Some("Facts") => read.facts.push(name.path[1..].to_vec()),
-                Some("Captures") => read.captures.push(name.path.get(1).cloned()),
+                Some("Captures") => read.captures.push((name.path[1..].to_vec(), name.range.clone())),
                 Some("Data") => read.data = true,
                 _ => {}
             }
         }
-        for call in mentions.calls.iter().filter(|call| call.name == "lookup") {
-            let path = call.argument.as_deref().and_then(|path| path.strip_prefix("captures"));
-            if let Some(rest) = path.filter(|rest| rest.is_empty() || rest.starts_with(['.', '|'])) {
-                let name = ccm_expr::path::Path::parse(rest.trim_start_matches(['.', '|']));
-                let name = name.ok().and_then(|path| path.constant_prefix().into_iter().next());
-                read.captures.push(name);
+        for call in &mentions.calls {
+            let Some(argument) = &call.argument else { continue };
+            match &*call.name {
+                "lookup" => {
+                    let of_data = argument.strip_prefix("data");
+                    read.data |= of_data.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '|']));
+                    let path = captured_path(argument).map(|path| (path, call.range.clone()));
+                    read.captures.extend(path);
+                }
+                "file" => read.files.push(argument.clone()),
+                "template" => read.templates.push(argument.clone()),
+                _ => {}
             }
         }
         if !mentions.environment.is_empty() {
@@ -233,4 +288,11 @@ impl Read {
         }
         read
     }
+}
+
+/// The part of a path of `lookup` behind `captures`, as far as it is known; none if it leads elsewhere.
+pub(crate) fn captured_path(path: &str) -> Option<Vec<String>> {
+    let prefix = ccm_expr::path::Path::parse(path).ok()?.constant_prefix();
+    let (first, rest) = prefix.split_first()?;
+    (first == "captures").then(|| rest.to_vec())
 }

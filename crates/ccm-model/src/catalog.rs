@@ -168,6 +168,8 @@ pub struct Resource {
     pub subscribe: Vec<Dependency>,
     /// What belongs to the type.
     pub properties: Properties,
+    /// What its manifest says below `ccm` for all resources of its type.
+    pub settings: Arc<Map>,
     /// Whether it is managed at all.
     pub control: Control,
     /// The child it is a resource of; none for a resource of the manifest that was given.

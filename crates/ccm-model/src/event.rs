@@ -13,6 +13,8 @@ pub enum Event {
     ResourceStarted(ResourceStarted),
     /// A running command printed a line.
     OutputReceived(OutputLine),
+    /// An execution left files for the record of the run.
+    ArtifactsLeft(Box<Artifacts>),
     /// A resource's turn ended, or it will not have one.
     ResourceFinished(Box<Transaction>),
     /// The run ended.
@@ -67,6 +69,26 @@ pub struct OutputLine {
     pub stream: Stream,
     /// The line, valid UTF-8, without its end.
     pub line: String,
+}
+
+/// What an execution leaves for the record of the run; it is for nobody else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifacts {
+    /// The resource.
+    pub id: ResourceId,
+    /// The position of the resource in its catalog, counted from 1.
+    pub position: usize,
+    /// The files.
+    pub files: Vec<Artifact>,
+}
+
+/// A file for the record of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Its name, the same for every execution.
+    pub name: &'static str,
+    /// What is in it.
+    pub content: Vec<u8>,
 }
 
 /// The last lines of a stream, quoted in a failure.

@@ -13,6 +13,7 @@ mod escape;
 mod event;
 mod node;
 mod outcome;
+mod redaction;
 mod reference;
 mod source;
 mod spec;
@@ -29,9 +30,12 @@ pub use decode::{decode, decode_known, decode_partly};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use duration::{DurationError, display_duration, parse_duration};
 pub use escape::escape_control;
-pub use event::{Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction};
+pub use event::{
+    Artifact, Artifacts, Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction,
+};
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
+pub use redaction::{REDACTED, Redactor, Secrets, StreamRedactor};
 pub use reference::{ReferenceError, ResourceId};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
 pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};
@@ -39,4 +43,4 @@ pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
 pub use text::Text;
 pub use timestamp::display_timestamp;
-pub use words::{SplitError, SplitErrorKind, shell_operator, split_words};
+pub use words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};

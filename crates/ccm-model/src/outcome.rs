@@ -41,6 +41,11 @@ pub enum SkipCause {
         /// The resources that failed, not those between.
         culprits: Vec<ResourceId>,
     },
+    /// What it waits for is never done, and that of something it depends on neither.
+    Undone {
+        /// The resources that are in noop, while this one is not.
+        noop: Vec<ResourceId>,
+    },
     /// Its `control` is off, or that of a manifest around it.
     NotManaged {
         /// Why, in words.
@@ -166,7 +171,7 @@ impl Outcome {
             Self::Refreshed => "refreshed",
             Self::WouldChange { .. } => "would change",
             Self::WouldRefresh { .. } => "would refresh",
-            Self::Skipped { cause: SkipCause::Unmet { .. } } => "unmet",
+            Self::Skipped { cause: SkipCause::Unmet { .. } | SkipCause::Undone { .. } } => "unmet",
             Self::Skipped { .. } => "skipped",
             Self::Failed(_) => "failed",
         }

@@ -1,6 +1,6 @@
 //! What a resource type tells the loader.
 
-use crate::{Diagnostic, Node, Properties, Resource};
+use crate::{Diagnostic, Map, Node, Properties, Resource};
 
 /// What a check needs to know beside the resource: the text it was written in, to point into it.
 pub struct Checked<'a> {
@@ -110,9 +110,32 @@ pub trait TypeSpec {
         None
     }
 
+    /// The keys of what a resource captures, by which others may name it: they come after it then.
+    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let _ = resource;
+        Vec::new()
+    }
+
     /// The path that a resource manages, if it manages one: what is below a managed directory comes after it.
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let _ = resource;
+        None
+    }
+
+    /// The keys below `ccm` that are this type's. What a manifest says there is in
+    /// [`Resource::settings`](crate::Resource::settings) of its resources of the type.
+    fn settings(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Finds every mistake in what a manifest says below these keys.
+    fn check_settings(&self, settings: &Map) -> Vec<Diagnostic> {
+        let _ = settings;
+        Vec::new()
+    }
+
+    /// The JSON schema of these keys: an object with `properties`.
+    fn settings_schema(&self) -> Option<schemars::Schema> {
         None
     }
 

@@ -38,7 +38,7 @@ impl Counts {
             Outcome::Changed | Outcome::WouldChange { .. } => &mut self.changed,
             Outcome::Refreshed | Outcome::WouldRefresh { .. } => &mut self.refreshed,
             Outcome::Failed(_) => &mut self.failed,
-            Outcome::Skipped { cause: SkipCause::Unmet { .. } } => &mut self.unmet,
+            Outcome::Skipped { cause: SkipCause::Unmet { .. } | SkipCause::Undone { .. } } => &mut self.unmet,
             Outcome::Skipped { .. } => &mut self.skipped,
         };
         *count += 1;

@@ -33,6 +33,19 @@ pub fn split_words(text: &str) -> Result<Vec<String>, SplitError> {
     Ok(scan(text)?.into_iter().map(|word| word.text).collect())
 }
 
+/// Writes words as a command line that splits into them again: what needs quotes gets single ones.
+pub fn quote_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let is_plain = |part: char| part.is_alphanumeric() || "-_=/,.:@%+".contains(part);
+    let quote = |word: &'w str| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
 /// Finds the first thing in a command line that a shell would act on and that here is plain text: an operator
 /// such as `|` or `>` that stands alone and unquoted, or a line end between words. Gives its place in bytes.
 pub fn shell_operator(text: &str) -> Option<std::ops::Range<usize>> {
@@ -205,7 +218,8 @@ mod tests {
         #[test]
         fn quoted_words_come_back(words in prop::collection::vec(".{0,8}", 0..6)) {
             let words: Vec<String> = words;
-            prop_assert_eq!(split_words(&shell_words::join(&words)), Ok(words));
+            prop_assert_eq!(split_words(&shell_words::join(&words)), Ok(words.clone()));
+            prop_assert_eq!(split_words(&quote_words(words.iter().map(String::as_str))), Ok(words));
         }
     }
 }

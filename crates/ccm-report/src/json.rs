@@ -69,7 +69,7 @@ impl Encoder {
             Event::ResourceFinished(transaction) => Some(self.transaction(transaction)),
             Event::SessionFinished(summary) => Some(self.summary(summary)),
             // Output can be long and secret; only people who watch get to see it.
-            Event::ResourceStarted(_) | Event::OutputReceived(_) => None,
+            Event::ResourceStarted(_) | Event::OutputReceived(_) | Event::ArtifactsLeft(_) => None,
         }
     }
 

@@ -13,5 +13,7 @@ mod text;
 pub use error::ReportError;
 pub use json::{Encoder, Ids, JsonDocument, JsonLine, JsonLines, RunIdentity};
 pub use progress::Progress;
-pub use store::{FindError, History, Recorded, RunStore, StoreError, StoredRun, StoredSummary};
+pub use store::{
+    Execution, ExecutionError, FindError, History, Recorded, RunStore, StoreError, StoredRun, StoredSummary,
+};
 pub use text::{TextReport, Verbosity};

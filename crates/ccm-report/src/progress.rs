@@ -33,7 +33,7 @@ impl Progress {
                 self.running = Some(Running { name, since: now });
             }
             Event::ResourceFinished(_) | Event::SessionFinished(_) => self.running = None,
-            Event::SessionStarted(_) | Event::OutputReceived(_) => {}
+            Event::SessionStarted(_) | Event::OutputReceived(_) | Event::ArtifactsLeft(_) => {}
         }
         self.shown.take().map(|_| ERASE)
     }

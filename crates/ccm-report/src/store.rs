@@ -1,5 +1,6 @@
 //! What is kept of each run: its events and what it amounted to.
 
+mod executions;
 mod history;
 mod show;
 
@@ -16,6 +17,7 @@ use serde_json::Value;
 use crate::ReportError;
 use crate::json::{JsonLine, JsonLines, RunIdentity, nanoseconds, stop_cause};
 
+pub use executions::{Execution, ExecutionError};
 pub use history::{FindError, History, StoredRun};
 
 const RUNS: &str = "runs";
@@ -125,6 +127,8 @@ pub struct RunStore {
 struct Open {
     directory: Directory,
     lines: JsonLines<AppendFile>,
+    /// Why files of an execution could not be kept.
+    failed: Option<io::Error>,
 }
 
 impl RunStore {
@@ -145,16 +149,16 @@ impl RunStore {
     fn open(runs: &Directory, run_id: &str) -> io::Result<Open> {
         let directory = runs.make(run_id)?;
         let lines = JsonLines::new(directory.create(EVENTS)?);
-        Ok(Open { directory, lines })
+        Ok(Open { directory, lines, failed: None })
     }
 
     /// Tells whether the line of an event belongs into the record; what is unchanged is only counted.
     pub fn wants(&self, event: &Event) -> bool {
-        !self.failed()
+        self.open.as_ref().is_ok_and(|open| !open.lines.failed())
             && match event {
                 Event::ResourceFinished(transaction) => transaction.outcome != Outcome::Unchanged,
                 Event::SessionStarted(_) | Event::SessionFinished(_) => true,
-                Event::ResourceStarted(_) | Event::OutputReceived(_) => false,
+                Event::ResourceStarted(_) | Event::OutputReceived(_) | Event::ArtifactsLeft(_) => false,
             }
     }
 
@@ -167,7 +171,7 @@ impl RunStore {
 
     /// Tells whether something could not be recorded so far.
     pub fn failed(&self) -> bool {
-        self.open.as_ref().map_or(true, |open| open.lines.failed())
+        self.open.as_ref().map_or(true, |open| open.failed.is_some() || open.lines.failed())
     }
 
     /// Ends the record, brings it to the disk, and removes the oldest ones.
@@ -189,7 +193,7 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
     // A summary is worth having also where events are missing.
     let text = serde_json::to_string_pretty(summary)?;
     let written = open.directory.replace(SUMMARY, format!("{text}\n").as_bytes());
-    lines.and(written)
+    lines.and(open.failed.map_or(Ok(()), Err)).and(written)
 }
 
 /// Removes the oldest runs, and tells which of them stay. What is not the directory of a run is left alone.

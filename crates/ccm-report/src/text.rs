@@ -11,6 +11,7 @@ use std::time::Duration;
 use ccm_model::{Event, Outcome, OutputLine, ResourceId, SkipCause};
 
 use self::resource::Level;
+pub(crate) use self::resource::undone;
 pub(crate) use self::summary::stopped;
 use crate::ReportError;
 use crate::batch::Batch;
@@ -80,7 +81,7 @@ impl<W: Write> TextReport<W> {
                 Ok(message.is_some())
             }
             // What is running shows itself elsewhere; a line for each would double the report.
-            Event::ResourceStarted(_) => Ok(false),
+            Event::ResourceStarted(_) | Event::ArtifactsLeft(_) => Ok(false),
             Event::OutputReceived(_) if quiet => Ok(false),
             Event::OutputReceived(OutputLine { id, stream, line }) => {
                 let prefix = format!("{} {}", layout::name(id), stream.name());

@@ -7,6 +7,7 @@ mod apply;
 mod exec;
 mod file;
 mod mistakes;
+mod principal;
 
 use ccm_engine::ResourceType;
 

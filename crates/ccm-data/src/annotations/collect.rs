@@ -36,6 +36,16 @@ pub fn collect(
     walk.annotations
 }
 
+/// Where annotations stand within a part of a manifest that is not about values, whose key and value are given.
+pub fn places(source_text: &str, key: &Key, node: &Node) -> Vec<Span> {
+    if !source_text.get(key.span.end as usize..).is_some_and(|rest| rest.contains('@')) {
+        return Vec::new();
+    }
+    let comments = comments::find(source_text, key.span.end, node);
+    let written = comments.iter().flat_map(|comment| read(source_text, comment));
+    written.filter(|one| one.what.is_ok()).map(|one| one.span).collect()
+}
+
 /// An annotation as it stands in a comment.
 struct Written {
     span: Span,

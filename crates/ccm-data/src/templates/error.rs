@@ -42,6 +42,9 @@ pub enum TemplateFault {
     /// Expressions, blocks, includes or calls are nested too deep, most often because they never end.
     #[error("the template is nested too deep")]
     TooDeep,
+    /// Templates render one another through `template(path)`, most often because they never end.
+    #[error("more than {0} templates render one another")]
+    TooManyRenders(usize),
     /// It would take too long.
     #[error("the template takes more than {0} steps")]
     TooManySteps(u64),

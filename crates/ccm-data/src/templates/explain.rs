@@ -110,7 +110,14 @@ fn fault(error: &Error, place: Option<&TemplatePlace>, running: &Running) -> (Te
         ErrorKind::UnknownFilter => return unknown("filter", detail, &FILTERS),
         ErrorKind::UnknownTest => return unknown("test", detail, &TESTS),
         ErrorKind::UnknownFunction => {
-            return unknown("function", detail, &[&FUNCTIONS[..], &ENGINE_FUNCTIONS].concat());
+            let (fault, mut hints) =
+                unknown("function", detail, &[&FUNCTIONS[..], &ENGINE_FUNCTIONS].concat());
+            if let TemplateFault::Unknown { name, .. } = &fault
+                && let Some(hint) = is_a_filter(name)
+            {
+                hints = vec![hint];
+            }
+            return (fault, hints);
         }
         ErrorKind::UnknownMethod => return unknown_method(here().as_deref()),
         ErrorKind::TemplateNotFound => {
@@ -207,8 +214,12 @@ fn unknown(kind: &'static str, detail: &str, known: &[&str]) -> (TemplateFault, 
 fn unknown_method(here: Option<&str>) -> (TemplateFault, Vec<String>) {
     let called = here.and_then(|text| text.rsplit_once('(')).map_or("", |(before, _)| before);
     let name = called.rsplit('.').next().unwrap_or_default().trim().to_owned();
-    let hint = FILTERS.contains(&&*name).then(|| format!("`{name}` is a filter: write `value|{name}`"));
+    let hint = is_a_filter(&name);
     (TemplateFault::Unknown { kind: "method", name }, hint.into_iter().collect())
+}
+
+fn is_a_filter(name: &str) -> Option<String> {
+    FILTERS.contains(&name).then(|| format!("`{name}` is a filter: write `value | {name}`"))
 }
 
 /// Names the expression without a value, and the key or the name that it should most likely have.

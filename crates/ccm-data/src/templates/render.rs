@@ -13,6 +13,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::error::{TemplateError, TemplateFault};
 use super::explain::{Raised, explain};
+use super::growth::bound;
 use super::include_name::normalized;
 use super::link::{Asking, link};
 use super::scan::{Piece, Token, depth, scan};
@@ -67,7 +68,7 @@ impl Nested {
     fn enter() -> Result<Self, TemplateError> {
         let renders = RENDERS.get();
         if renders >= MOST_RENDERS {
-            return Err(TemplateError::new(TemplateFault::TooDeep));
+            return Err(TemplateError::new(TemplateFault::TooManyRenders(MOST_RENDERS)));
         }
         RENDERS.set(renders + 1);
         Ok(Self)
@@ -234,6 +235,7 @@ fn bare_environment() -> Environment<'static> {
     let mut environment = Environment::new();
     // It writes down every value in reach.
     environment.remove_global("debug");
+    bound(&mut environment);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     // With it the engine remembers which expression it was that had no value.

@@ -186,7 +186,11 @@ fn mistakes_say_what_where_and_what_to_do() {
         ("{{ data.secret is evn }}", "unknown test `evn` @ t.j2:1:19 `evn` ? did you mean `even`?"),
         (
             "{{ data.secret.upper() }}",
-            "unknown method `upper` @ t.j2:1:15 `.upper()` ? `upper` is a filter: write `value|upper`",
+            "unknown method `upper` @ t.j2:1:15 `.upper()` ? `upper` is a filter: write `value | upper`",
+        ),
+        (
+            "{{ upper('x') }}",
+            "unknown function `upper` @ t.j2:1:4 `upper('x')` ? `upper` is a filter: write `value | upper`",
         ),
         (
             "{{ data.secret + 1 }}",
@@ -265,7 +269,7 @@ fn hostile_templates_end_in_an_error() {
         ("include of itself", "{% include 'itself' %}".to_owned(), "nested too deep"),
         ("circle of includes", "{% include 'ping' %}".to_owned(), "nested too deep"),
         ("extends itself", "{% extends 'parent' %}".to_owned(), "extends itself"),
-        ("renders itself", "{{ template('calls') }}".to_owned(), "nested too deep"),
+        ("renders itself", "{{ template('calls') }}".to_owned(), "more than 16 templates render one another"),
         ("deep include", "{% include 'deep' %}".to_owned(), "nested too deep"),
         ("macro of itself", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}".to_owned(), "nested too deep"),
         ("large range", "{% for i in range(10**9) %}{% endfor %}".to_owned(), "range has too many"),
@@ -280,6 +284,17 @@ fn hostile_templates_end_in_an_error() {
             "more than 16 MiB",
         ),
         ("large literal output", format!("{{% for i in range(99) %}}{}{{% endfor %}}", "x".repeat(1_000_000)), "more than 16 MiB"),
+        ("wide indent", "{{ 'a\nb' | indent(10**10) }}".to_owned(), "more than 16 MiB"),
+        ("wide named indent", "{{ 'a\nb' | indent(width=10**10) }}".to_owned(), "more than 16 MiB"),
+        ("wide format", "{{ '%9999999999d' | format(1) }}".to_owned(), "more than 16 MiB"),
+        ("wide starred format", "{{ '%*d' | format(-10**10, 1) }}".to_owned(), "more than 16 MiB"),
+        ("long join", "{{ (['x' * 1000] * 10**6) | join }}".to_owned(), "more than 16 MiB"),
+        ("join by long", "{{ [1, 2, 3] | join('x' * 10**7) }}".to_owned(), "more than 16 MiB"),
+        ("join by named", "{{ [1, 2, 3] | join(d='x' * 10**7) }}".to_owned(), "more than 16 MiB"),
+        ("long replacement", "{{ ('a' * 10**5) | replace('a', 'b' * 10**5) }}".to_owned(), "more than 16 MiB"),
+        ("wide JSON", "{{ [1] | tojson(indent=10**10) }}".to_owned(), "more than 16 MiB"),
+        ("many slices", "{{ [1] | slice(10**9) | length }}".to_owned(), "more than 16 MiB"),
+        ("filled batch", "{{ [1] | batch(10**9, 0) | length }}".to_owned(), "more than 16 MiB"),
         ("large text", "{{ 'x' * 10**12 }}".to_owned(), "repeated string is too large"),
         ("large template", "x".repeat((1 << 20) + 1), "larger than 1 MiB"),
         ("parentheses", format!("{{{{ {} }}}}", nested("(", "1", ")", many)), "nested too deep"),
@@ -304,6 +319,27 @@ fn hostile_templates_end_in_an_error() {
     ] {
         let error = told_briefly(&text, &scope);
         assert!(error.contains(expected), "{what}: {error}");
+    }
+}
+
+#[test]
+fn filters_with_a_check_do_what_they_did() {
+    for (text, expected) in [
+        ("{{ 'a\nb' | indent(2) }}", "a\n  b"),
+        ("{{ 'a\nb' | indent(width=2, first=true) }}", "  a\n  b"),
+        ("{{ '%s-%03d' | format('x', 7) }}", "x-007"),
+        ("{{ [1, 2] | join(', ') }}", "1, 2"),
+        ("{{ [1, 2] | join(d='+') }}", "1+2"),
+        ("{{ [{'a': 1}, {'a': 2}] | join(',', attribute='a') }}", "1,2"),
+        ("{{ 'aXa' | replace('a', 'b') }}", "bXb"),
+        ("{{ [1] | tojson }}", "[1]"),
+        ("{{ [1] | tojson(true) }}", "[\n  1\n]"),
+        ("{{ [1] | tojson(indent=1) }}", "[\n 1\n]"),
+        ("{{ [1, 2, 3] | slice(2) | list }}", "[[1,2],[3]]"),
+        ("{{ [1, 2, 3] | batch(2, 0) | list }}", "[[1,2],[3,0]]"),
+        ("{% filter indent(1) %}a\nb{% endfilter %}", "a\n b"),
+    ] {
+        assert_eq!(rendered(text), expected, "{text}");
     }
 }
 

@@ -126,3 +126,63 @@ fn a_child_may_turn_out_not_to_be_managed() {
     let ran = run_with(&catalog, &Options { late: Some(&Off), ..Options::default() });
     assert_eq!(ran.lines, ["c.a skipped: `if` is false", "c skipped: `if` is false", "after stable"]);
 }
+
+/// What `x` is waits for what `c.a` does, and is never there before.
+struct OfA;
+
+impl LateValues for OfA {
+    fn resolve(
+        &self,
+        _: ResourceIndex,
+        resource: &Resource,
+        progress: &dyn Progress,
+    ) -> Result<Resolved, Failure> {
+        let waits = resource.id.name.ends_with('x') && progress.would_change(ResourceIndex(0));
+        Ok(if waits { Resolved::NotBefore(ResourceIndex(0)) } else { Resolved::AsWritten })
+    }
+}
+
+#[test]
+fn what_waits_for_something_that_noop_does_not_do_has_no_turn() {
+    let resources =
+        ["c.a needs", "c.x require=c.a", "c", "x require=c.a", "after require=x subscribe=x", "other"];
+    let run = |noop, child_noop| {
+        let catalog = with_child(&resources, Child { noop: child_noop, ..Child::default() });
+        run_with(&catalog, &Options { noop, late: Some(&OfA), ..Options::default() }).lines
+    };
+    for noop in [false, true] {
+        let expected = [
+            "c.a would change: Would have moved",
+            "c.x would change: not known before fake#c.a",
+            "c would change: Would have applied the manifest",
+            "x unmet because c.a is in noop",
+            "after unmet because c.a is in noop",
+            "other stable",
+        ];
+        assert_eq!(run(noop, true), expected);
+    }
+    let all = run(true, false);
+    assert_eq!(
+        all[3..5],
+        ["x would change: not known before fake#c.a", "after would refresh by x: Would have moved"]
+    );
+}
+
+#[test]
+fn noop_shows_what_a_run_sets_in_motion() {
+    let resources = ["c.a needs", "c.b subscribe=c.a", "c", "after subscribe=c", "other subscribe=c.a"];
+    let catalog = with_child(&resources, Child { noop: true, ..Child::default() });
+    assert_eq!(lines(&catalog, true), lines(&catalog, false));
+    let missing = ["/d needs", "c.a needs", "c.b fails=missing", "c", "after fails=missing"];
+    let mut catalog = with_child(&missing, Child { noop: true, ..Child::default() });
+    catalog.resources[0].child = Some(ChildIndex(0));
+    assert_eq!(
+        lines(&catalog, true)[2..],
+        [
+            "c.b would change: not known before fake#c.a",
+            "c would change: Would have applied the manifest",
+            "after failed: a directory is missing"
+        ]
+    );
+    assert_eq!(lines(&catalog, true), lines(&catalog, false));
+}

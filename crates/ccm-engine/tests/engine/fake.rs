@@ -8,8 +8,9 @@ use ccm_engine::{
 };
 use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
 use ccm_model::{
-    Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Key, Map, Node, Outcome, Properties,
-    Resource, ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream, TypeSpec,
+    Artifact, Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Key, Map, Node, Outcome,
+    Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets, SkipCause, Span, StopCause, Stream,
+    TypeSpec,
 };
 use serde_json::json;
 
@@ -40,6 +41,8 @@ pub(crate) struct Behaviour {
     declines: bool,
     /// Its execution ends the run from outside.
     stops: bool,
+    /// What its execution yields for others, and leaves for the record.
+    yields: String,
 }
 
 struct FakeKind;
@@ -68,6 +71,10 @@ impl ResourceKind for FakeKind {
             return Err(Failure::new("verify failed"));
         }
         Ok(if *effect { Verified::Changed } else { Verified::Unchanged("was there already".to_owned()) })
+    }
+
+    fn captured(fake: &Behaviour, effect: &bool) -> Option<serde_json::Value> {
+        (!fake.yields.is_empty()).then(|| json!({ "it": fake.yields, "changed": effect }))
     }
 
     fn describe(fake: &Behaviour, state: &bool, decision: &str) -> Described {
@@ -131,6 +138,10 @@ impl Provider<FakeKind> for FakeProvider {
         Box::pin(async move {
             step(fake, "execute")?;
             context.line(Stream::Stdout, "a line");
+            if !fake.yields.is_empty() {
+                context.leave(vec![Artifact { name: "old", content: Vec::new() }]);
+                context.leave(vec![Artifact { name: "it", content: fake.yields.clone().into_bytes() }]);
+            }
             if fake.stops {
                 STOP.with_borrow(|stop| stop.as_ref().map(|stop| stop()));
             }
@@ -138,7 +149,7 @@ impl Provider<FakeKind> for FakeProvider {
         })
     }
 
-    fn foresee(&self, fake: &Behaviour, _: Host<'_>) -> Vec<String> {
+    fn foresee(&self, fake: &Behaviour, _: &Context<'_>) -> Vec<String> {
         vec![format!("{} was foreseen", fake.name)]
     }
 }
@@ -191,6 +202,7 @@ impl ResourceType for FakeType {
             idle: is("idle"),
             declines: is("declines"),
             stops: is("stops"),
+            yields: text("yields"),
         };
         bind(behaviour, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
     }
@@ -237,6 +249,7 @@ pub(crate) struct Options<'a> {
     pub only: Option<&'a [ResourceIndex]>,
     pub stopped_before: bool,
     pub late: Option<&'a dyn LateValues>,
+    pub secrets: Secrets,
 }
 
 /// What a run did.
@@ -280,6 +293,7 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
         types: &[&FakeType],
         host: Host { runner: &runner, files: &files, clock: &clock },
         late: options.late.unwrap_or(&NoLateValues),
+        secrets: &options.secrets,
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: options.noop,
         fail_on_error: options.fail_on_error,
@@ -306,6 +320,9 @@ fn line(event: &Event) -> Option<String> {
         Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => format!(": {message}"),
         Outcome::Skipped { cause: SkipCause::Unmet { culprits } } => {
             format!(" because of {}", joined(culprits))
+        }
+        Outcome::Skipped { cause: SkipCause::Undone { noop } } => {
+            format!(" because {} is in noop", joined(noop))
         }
         Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => format!(": {reason}"),
         Outcome::Skipped { cause: SkipCause::NotSelected } => ": not selected".to_owned(),

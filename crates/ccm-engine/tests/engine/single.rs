@@ -1,7 +1,11 @@
 //! One resource through its turn.
 
+use std::cell::RefCell;
+
 use ccm_engine::{LateValues, Progress, Resolved};
-use ccm_model::{Event, Failure, Outcome, Resource, ResourceId, ResourceIndex};
+use ccm_model::{Event, Failure, Outcome, Resource, ResourceIndex};
+
+use serde_json::json;
 
 use crate::fake::{Options, catalog, run, run_with};
 
@@ -63,6 +67,7 @@ fn events_come_in_order_and_carry_what_happened() {
             Event::SessionStarted(_) => "session started",
             Event::ResourceStarted(_) => "resource started",
             Event::OutputReceived(_) => "output",
+            Event::ArtifactsLeft(_) => "artifacts left",
             Event::ResourceFinished(_) => "resource finished",
             Event::SessionFinished(_) => "session finished",
         })
@@ -101,6 +106,44 @@ fn late_values_are_asked_for_before_anything_else() {
     assert_eq!(without.lines, ["a stable", "b stable"]);
     let off = run_late(|| Ok(Resolved::NotManaged { reason: "`if` is false".to_owned() }), false);
     assert_eq!(off.lines, ["a skipped: `if` is false", "b stable"]);
-    let unknown = run_late(|| Ok(Resolved::NotBefore(ResourceId::new("fake", "z"))), true);
-    assert_eq!(unknown.lines, ["a would change: not known before fake#z", "b stable"]);
+    let unknown = run_late(|| Ok(Resolved::NotBefore(ResourceIndex(1))), true);
+    assert_eq!(unknown.lines, ["a would change: not known before fake#b", "b stable"]);
+}
+
+/// Remembers what was captured.
+#[derive(Default)]
+struct Remembering(RefCell<Vec<(ResourceIndex, serde_json::Value)>>);
+
+impl LateValues for Remembering {
+    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+        Ok(Resolved::AsWritten)
+    }
+
+    fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
+        self.0.borrow_mut().push((index, values));
+    }
+}
+
+#[test]
+fn what_an_execution_yields_is_remembered_once_it_is_verified() {
+    for (line, noop, remembered, left) in [
+        ("b needs yields=x", false, Some(json!({"it": "x", "changed": true})), true),
+        ("b needs idle yields=x", false, Some(json!({"it": "x", "changed": false})), true),
+        ("b needs fails=verify yields=x", false, None, true),
+        ("b needs fails=execute yields=x", false, None, false),
+        ("b needs yields=x", true, None, false),
+        ("b yields=x", false, None, false),
+        ("b needs", false, None, false),
+    ] {
+        let late = Remembering::default();
+        let options = Options { noop, late: Some(&late), ..Options::default() };
+        let ran = run_with(&catalog(&["a", line]), &options);
+        let expected: Vec<_> = remembered.into_iter().map(|values| (ResourceIndex(1), values)).collect();
+        assert_eq!(late.0.take(), expected, "{line}");
+        let artifacts = ran.events.iter().find_map(|event| match event {
+            Event::ArtifactsLeft(artifacts) => Some((artifacts.position, artifacts.files[0].name)),
+            _ => None,
+        });
+        assert_eq!(artifacts, left.then_some((2, "it")), "{line}");
+    }
 }

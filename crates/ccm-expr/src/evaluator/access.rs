@@ -39,6 +39,15 @@ pub(crate) fn fetch(value: &Value, key: &Value) -> Result<Value, Cow<'static, st
     }
 }
 
+/// Whether a map doesn't have a key.
+fn lacks(whole: &Value, key: &Value) -> bool {
+    match (whole, key) {
+        (Value::Map(map), Value::Text(key)) => !map.contains_key(key),
+        (Value::Map(map), Value::Null) => !map.contains_key(""),
+        _ => false,
+    }
+}
+
 /// The place that a key stands for; a negative one counts from the end.
 fn place(key: &Value, length: usize, whole: &str) -> Result<usize, Cow<'static, str>> {
     let at = match key {
@@ -86,9 +95,11 @@ impl Evaluator<'_, '_> {
                     return self.member(id, &whole, name, piece, access).map(Some);
                 }
                 let key = self.value(key_id)?;
-                if let (Value::Groups(groups), true) = (&whole, true) {
-                    let charged = self.budget.steps(groups.len());
-                    self.within(id, charged)?;
+                let others = if let Value::Groups(groups) = &whole { groups.len() } else { 1 };
+                let charged = self.budget.compare(&key, others);
+                self.within(id, charged)?;
+                if self.scope.strict() && !access.optional && !access.lenient && lacks(&whole, &key) {
+                    return Err(self.no_such_key(id, base, key_id));
                 }
                 fetch(&whole, &key).map(Some).map_err(|message| {
                     let at = if whole.is_null() || matches!(whole, Value::Bool(_)) { base } else { key_id };
@@ -161,6 +172,15 @@ impl Evaluator<'_, '_> {
         }
     }
 
+    /// A map lacks a key that was worked out. The key isn't shown: it may be made of a secret.
+    fn no_such_key(&self, id: NodeId, base: NodeId, key: NodeId) -> Box<Error> {
+        let whole = self.path(base);
+        let whole = if whole.starts_with('…') { "this map".to_owned() } else { format!("`{whole}`") };
+        Error::run(self.range(key), format!("{whole} has no such key"))
+            .hint("`?.[` instead of `[` yields nil there")
+            .because(Cause::MissingKey(self.path(id)))
+    }
+
     /// The names and keys that lead to a part, as they would be written.
     fn path(&self, id: NodeId) -> String {
         let mut names: Vec<Cow<'_, str>> = Vec::new();
@@ -202,6 +222,8 @@ impl Evaluator<'_, '_> {
             return Err(error.did_you_mean(word, time::methods(nature)));
         };
         let values = self.values(arguments)?;
+        let charged = values.iter().try_for_each(|value| self.budget.look(value));
+        charged.map_err(|exhausted| exhausted.at(name.range()))?;
         if values.len() != method.parameters.len() {
             let message =
                 format!("`{word}` takes {} arguments, found {}", method.parameters.len(), values.len());

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::Evaluator;
 use crate::Value;
 use crate::error::{Error, Fallible};
-use crate::limits;
 use crate::time::Moment;
 use crate::tree::{NodeId, Operator};
 use crate::value::Compared;
@@ -19,6 +18,17 @@ impl Evaluator<'_, '_> {
         (left_id, left): (NodeId, Value),
         (right_id, right): (NodeId, Value),
     ) -> Fallible<Value> {
+        if let (Value::Text(one), Value::Text(two)) = (&left, &right) {
+            // To find one in the other, both are read.
+            let read = match operator {
+                // It is counted there.
+                Operator::Equal | Operator::NotEqual => 0,
+                Operator::Contains => one.len() + two.len(),
+                _ => one.len().min(two.len()),
+            };
+            let charged = self.budget.read(read);
+            self.within(id, charged)?;
+        }
         let meaningless = |this: &Self| this.meaningless(id, operator, &left, &right);
         let value = match operator {
             Operator::Equal => Some(Value::Bool(self.equal(id, &left, &right)?)),
@@ -83,6 +93,11 @@ impl Evaluator<'_, '_> {
             format!("`{}` has no meaning between {} and {}", sign(operator), left.kind(), right.kind());
         let error = Error::run(self.range(id), message);
         let one_text = matches!(left, Value::Text(_)) != matches!(right, Value::Text(_));
+        let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
+        let one_number = is_number(left) != is_number(right);
+        if let Some(hint) = operator.hint_for_text().filter(|_| one_text && one_number) {
+            return error.hint(hint);
+        }
         match operator {
             Operator::Add if one_text => error.hint("turn the other side into text with string(…)"),
             _ if left.is_null() || right.is_null() => error.hint("`value ?? default` stands in for nothing"),
@@ -96,11 +111,15 @@ impl Evaluator<'_, '_> {
             .ok_or_else(|| Error::run(self.range(id), "this date lies outside the years that there are"))
     }
 
-    /// Whether two values are equal; what they hold counts as steps.
+    /// Whether two values are equal; what they hold counts as steps. Texts of unequal lengths are unequal at
+    /// once.
     fn equal(&mut self, id: NodeId, one: &Value, two: &Value) -> Fallible<bool> {
+        if let (Value::Text(one), Value::Text(two)) = (one, two) {
+            let charged = self.budget.read(if one.len() == two.len() { one.len() } else { 0 });
+            self.within(id, charged)?;
+        }
         if is_large(one) && is_large(two) {
-            let weight = self.within(id, limits::weigh(one))?;
-            let charged = self.budget.steps(weight.elements);
+            let charged = self.budget.walk(one);
             self.within(id, charged)?;
         }
         Ok(one == two || one.is_null() && two.is_null())
@@ -119,7 +138,7 @@ impl Evaluator<'_, '_> {
             (Value::List(list), needle) => {
                 let charged = self.budget.steps(list.len());
                 self.within(id, charged)?;
-                if is_large(needle) {
+                if is_large(needle) || matches!(needle, Value::Text(_)) {
                     let mut found = false;
                     for element in list.iter() {
                         found = self.equal(id, element, needle)?;
@@ -133,12 +152,20 @@ impl Evaluator<'_, '_> {
                 }
             }
             (Value::Bytes(bytes), needle) => bytes.iter().any(|byte| Value::Int((*byte).into()) == *needle),
-            (Value::Map(map), Value::Text(key)) => map.contains_key(key),
+            (Value::Map(map), Value::Text(key)) => {
+                let charged = self.budget.read(key.len());
+                self.within(id, charged)?;
+                map.contains_key(key)
+            }
             (Value::Map(map), Value::Null) => map.contains_key(""),
             (Value::Map(_), other) => {
                 return Err(self.expected(needle_id, "text as the key of a map", other));
             }
-            (Value::Groups(groups), key) => groups.iter().any(|(held, _)| held == key),
+            (Value::Groups(groups), key) => {
+                let charged = self.budget.compare(key, groups.len());
+                self.within(id, charged)?;
+                groups.iter().any(|(held, _)| held == key)
+            }
             (other, _) => {
                 let error = self.expected(whole_id, "a list or a map", other);
                 let is_text = matches!(other, Value::Text(_));
@@ -168,8 +195,6 @@ impl Evaluator<'_, '_> {
             return self.matches_dynamic(id, left_id, left, right_id, part);
         }
         let Value::Text(text) = left else { return Err(self.expected(left_id, "text", left)) };
-        let charged = self.budget.steps(text.len() / 1024);
-        self.within(id, charged)?;
         Ok(Value::Bool(match operator {
             Operator::Contains => text.contains(&**part),
             Operator::StartsWith => text.starts_with(&**part),

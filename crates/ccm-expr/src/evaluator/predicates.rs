@@ -162,6 +162,8 @@ impl Evaluator<'_, '_> {
                 return Err(self.expected(body.unwrap_or(id), "a key to group by", &key));
             }
             let alike = places.entry(hash(&key)).or_default();
+            let charged = self.budget.compare(&key, 1 + alike.len());
+            charged.map_err(|exhausted| exhausted.at(self.tree.node(id).piece.range()))?;
             if let Some(group) = alike.iter().find(|at| same_key(&groups[**at].0, &key)) {
                 groups[*group].1.push(list[at].clone());
             } else {
@@ -186,7 +188,10 @@ impl Evaluator<'_, '_> {
         self.iterations.push(Iteration { element: Value::Null, index: 0, accumulator: Value::Null });
         let ranks: Fallible<Vec<Value>> = (0..list.len()).map(|at| self.ask(list, at, body)).collect();
         self.iterations.pop();
-        let keys = sorting::keys(&ranks?).map_err(|(one, two)| {
+        let ranks = ranks?;
+        let charged = sorting::charge(&ranks, &mut self.budget);
+        self.within(id, charged)?;
+        let keys = sorting::keys(&ranks).map_err(|(one, two)| {
             let message = format!("expected results with an order, found {one} and {two}");
             Error::run(self.range(body.unwrap_or(id)), message)
         })?;

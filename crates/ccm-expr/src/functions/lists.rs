@@ -43,7 +43,7 @@ pub(super) fn uniq(call: &mut Call<'_>) -> Result {
     for element in list.iter() {
         call.budget.walk(element)?;
         let alike = places.entry(hash(element)).or_default();
-        call.budget.steps(1 + alike.len())?;
+        call.budget.compare(element, 1 + alike.len())?;
         if !alike.iter().any(|at| kept[*at] == *element) {
             alike.push(kept.len());
             kept.push(element.clone());
@@ -97,7 +97,7 @@ pub(super) fn sort(call: &mut Call<'_>) -> Result {
         None => false,
         Some(_) => order(call.text(1)?, 1)?,
     };
-    call.budget.steps(list.len())?;
+    sorting::charge(&list, call.budget)?;
     let keys = sorting::keys(&list).map_err(|(one, two)| {
         Problem::Argument(0, format!("expected elements with an order, found {one} and {two}"))
     })?;

@@ -56,6 +56,7 @@ pub(super) fn from_pairs(call: &mut Call<'_>) -> Result {
             return Err(Problem::Argument(0, format!("{} is no key of a map", key.kind())));
         }
         let alike: &mut Vec<usize> = places.entry(crate::value::hash(&key)).or_default();
+        call.budget.compare(&key, 1 + alike.len())?;
         if let Some(at) = alike.iter().find(|at| same_key(&entries[**at].0, &key)) {
             entries[*at].1 = value;
         } else {

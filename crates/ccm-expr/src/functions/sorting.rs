@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::Value;
+use crate::limits::{Budget, Exhausted};
 
 /// What a value is sorted by. Within one sort all are of one variant.
 #[derive(Clone, Debug)]
@@ -77,6 +78,14 @@ pub(crate) fn keys(values: &[Value]) -> Result<Vec<Key>, (&'static str, &'static
         });
     }
     Ok(keys)
+}
+
+/// Charges what it takes to sort values: each is read in about as many comparisons as the list halves.
+pub(crate) fn charge(values: &[Value], budget: &mut Budget) -> Result<(), Exhausted> {
+    let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
+    let bytes = values.iter().map(length).fold(0, usize::saturating_add);
+    budget.steps(values.len())?;
+    budget.read(bytes.saturating_mul(values.len().checked_ilog2().unwrap_or_default() as usize))
 }
 
 /// Reads an order: whether it goes down.

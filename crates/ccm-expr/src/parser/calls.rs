@@ -47,6 +47,13 @@ impl Parser<'_, '_> {
         if self.variables.iter().any(|variable| self.slice(variable.name) == word) {
             return error.hint(format!("`{word}` is a variable, and no function"));
         }
+        if ccm_model::closest(word, known.iter().copied()).is_none() {
+            // A few letters are too little to be near anything, but may be left of a longer name.
+            let longer = known.iter().filter(|name| word.len() > 1 && abbreviates(word, name));
+            if let Some(name) = longer.min_by_key(|name| name.len()) {
+                return error.hint(format!("did you mean `{name}`?"));
+            }
+        }
         error.did_you_mean(word, known)
     }
 
@@ -157,6 +164,13 @@ impl Parser<'_, '_> {
         let message = format!("expected a boolean from the predicate, found {}", body.nature.name());
         Err(Error::compile(self.range_of(body.node), message))
     }
+}
+
+/// Whether a word is what is left of a name without some letters; the first one is there.
+fn abbreviates(word: &str, name: &str) -> bool {
+    let mut letters = name.chars();
+    word.chars().next() == name.chars().next()
+        && word.chars().all(|letter| letters.any(|next| next.eq_ignore_ascii_case(&letter)))
 }
 
 /// What a function with a predicate yields.

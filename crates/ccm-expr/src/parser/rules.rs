@@ -48,8 +48,10 @@ impl Parser<'_, '_> {
         let error = Error::compile(token.range(), message);
         let one_text = left.nature.is_text() != right.nature.is_text();
         let one_number = left.nature.is_number() != right.nature.is_number();
+        if let Some(hint) = operator.hint_for_text().filter(|_| one_text && one_number) {
+            return error.hint(hint);
+        }
         match operator {
-            Operator::Add if one_text && one_number => error.hint("turn the number into text with string(…)"),
             Operator::Equal | Operator::NotEqual if one_text && one_number => error.hint(
                 "turn the text into a number with int(…) or float(…), or the number into text with string(…)",
             ),

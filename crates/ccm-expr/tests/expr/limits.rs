@@ -95,6 +95,38 @@ fn limits_are_named_as_the_cause() {
 }
 
 #[test]
+fn work_on_long_texts_counts() {
+    for work in [
+        "indexOf(t, \"b\") < 0",
+        "lastIndexOf(t, \"b\") < 0",
+        "hasPrefix(t, u)",
+        "len(t) > 0",
+        "len(trim(\"b\", u[:100000])) == 1",
+        "not (t contains \"b\")",
+        "t startsWith u",
+        "t == u",
+        "[t] == [u]",
+        "t in [u]",
+        "t not in {a: 1}",
+        "t <= u",
+        "len(sort([t, u])) == 2",
+        "len(sortBy([t, u], #)) == 2",
+        "len(uniq([t, u])) == 1",
+        "len(groupBy([t], #)) == 1",
+        "string(first([t])) == u",
+    ] {
+        let setting = "let t = repeat(\"a\", 8000000); let u = repeat(\"a\", 8000000);";
+        let once = evaluate(format!("{setting} {work}"));
+        assert!(once.is_ok(), "{work}: {once:?}");
+        let often = format!("{setting} all(1..20000, {work})");
+        let error = evaluate(often).expect_err(work);
+        assert!(matches!(error.cause, Cause::Limit), "{work}: {error:?}");
+    }
+    let quick = "let t = repeat(\"a\", 8000000); none(1..100000, t == \"a\")";
+    assert_eq!(evaluate(quick.to_owned()).expect("unequal at once"), Value::Bool(true));
+}
+
+#[test]
 fn long_chains_of_operators_are_fine() {
     let sum = vec!["x"; 20_000].join(" + ");
     assert_eq!(evaluate(sum).expect("a sum"), Value::Int(20_000));

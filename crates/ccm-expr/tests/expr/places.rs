@@ -14,7 +14,7 @@ fn mistakes_are_where_they_are_and_say_how_to_go_on() {
             "1 + \"a\"",
             "+",
             "`+` has no meaning between an integer and text",
-            "turn the number into text with string(…)",
+            "turn the number into text with string(…), or the text into a number with int(…)",
         ),
         ("Fcats.host", "Fcats", "there is no `Fcats`", "did you mean `Facts`?"),
         ("Facts.host.inof", "inof", "there is no `Facts.host.inof`", "did you mean `info`?"),
@@ -30,8 +30,21 @@ fn mistakes_are_where_they_are_and_say_how_to_go_on() {
             "Data.t + 1",
             "Data.t + 1",
             "`+` has no meaning between text and an integer",
+            "turn the number into text with string(…), or the text into a number with int(…)",
+        ),
+        (
+            "Data.t * 2",
+            "Data.t * 2",
+            "`*` has no meaning between text and an integer",
+            "turn the text into a number with int(…) or float(…)",
+        ),
+        (
+            "Data.t + Facts.host",
+            "Data.t + Facts.host",
+            "`+` has no meaning between text and a map",
             "turn the other side into text with string(…)",
         ),
+        ("upr('x')", "upr", "there is no function `upr`", "did you mean `upper`?"),
         ("nil ?? 1 == 1", "==", "`??` and `==` can't be mixed", "put parentheses around one of them"),
         (
             "1 = 1",
@@ -80,11 +93,36 @@ fn strict_scopes_leave_room_for_absence() {
         "\"nope\" in Facts ? 1 : nil",
         "Facts?.nope?.deep",
         "Facts?.[\"nope\"]",
+        "Facts?.[Data.t]",
+        "Facts[Data.t] ?? nil",
+        "get(Facts, Data.t)",
+        "Data.t in Facts ? 1 : nil",
     ] {
         assert_eq!(world.value(text), ccm_expr::Value::Null, "{text}");
     }
     assert!(world.evaluate("Facts.nope").is_err());
     assert!(world.evaluate("(Facts.nope == 1) ?? 2").is_err());
+}
+
+#[test]
+fn keys_that_are_worked_out_have_to_be_there_too() {
+    let world = World { strict: true, ..World::new(NAMES) };
+    for (text, place, message) in [
+        ("Facts[Data.t]", "Data.t", "`Facts` has no such key"),
+        ("$env[Data.t]", "Data.t", "`$env` has no such key"),
+        ("Facts.host.info[\"o\" + \"z\"]", "\"o\" + \"z\"", "`Facts.host.info` has no such key"),
+        ("Facts[\"ho\" + \"st\"][Data.t]", "Data.t", "`Facts[…]` has no such key"),
+        ("Facts[Data.n]", "Data.n", "`Facts` has no such key"),
+        ("let m = {a: 1}; let k = \"b\"; m[k]", "k", "`m` has no such key"),
+        ("map([\"zz\"], Facts[#])", "#", "`Facts` has no such key"),
+        ("{a: 1}[Data.t]", "Data.t", "this map has no such key"),
+    ] {
+        let error = world.evaluate(text).expect_err(text);
+        assert_eq!((&text[error.range.clone()], &*error.message), (place, message), "{text}");
+        assert!(matches!(error.cause, Cause::MissingKey(_)), "{text}");
+    }
+    let world = World { strict: false, ..World::new(NAMES) };
+    assert_eq!(world.value("Facts[Data.t]"), ccm_expr::Value::Null);
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! The environment that every command starts from.
 
+use std::path::Path;
+
 use nix::unistd::{Uid, User};
+
+use crate::account::Account;
 
 const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const LANGUAGE: &str = "C.UTF-8";
@@ -14,19 +18,29 @@ pub(super) fn of_this_user() -> Vec<(String, String)> {
     of(uid, user.as_ref())
 }
 
+/// The environment for an account.
+pub(super) fn of_account(account: &Account) -> Vec<(String, String)> {
+    with(&account.name, &account.home.to_string_lossy(), &account.shell.to_string_lossy())
+}
+
 fn of(uid: Uid, user: Option<&User>) -> Vec<(String, String)> {
-    let or = |value: String, instead: &str| if value.is_empty() { instead.to_owned() } else { value };
     let number = uid.to_string();
-    let name = user.map_or(number.clone(), |user| or(user.name.clone(), &number));
-    let home = user.map_or_else(|| "/".to_owned(), |user| or(user.dir.to_string_lossy().into_owned(), "/"));
-    let shell =
-        user.map_or_else(|| SHELL.to_owned(), |user| or(user.shell.to_string_lossy().into_owned(), SHELL));
+    let name = user.map(|user| user.name.as_str()).filter(|name| !name.is_empty()).unwrap_or(&number);
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let home = user.map(|user| text(&user.dir)).unwrap_or_default();
+    let shell = user.map(|user| text(&user.shell)).unwrap_or_default();
+    with(name, &home, &shell)
+}
+
+fn with(name: &str, home: &str, shell: &str) -> Vec<(String, String)> {
+    let or =
+        |value: &str, instead: &str| if value.is_empty() { instead.to_owned() } else { value.to_owned() };
     [
         ("PATH", SEARCH_PATH.to_owned()),
-        ("HOME", home),
-        ("USER", name.clone()),
-        ("LOGNAME", name),
-        ("SHELL", shell),
+        ("HOME", or(home, "/")),
+        ("USER", name.to_owned()),
+        ("LOGNAME", name.to_owned()),
+        ("SHELL", or(shell, SHELL)),
         ("LANG", LANGUAGE.to_owned()),
         ("LC_ALL", LANGUAGE.to_owned()),
     ]

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use ccm_model::Stream;
 
 use super::{Cancellation, Captured, Command, Exit, Finished, Level, Runner, StartError};
 use crate::Local;
+use crate::account::{Account, AccountError, Identity};
+use crate::private::PrivateDirectory;
 
 /// Runs nothing, answers what the test told it to, and remembers what was asked.
 #[derive(Debug, Default)]
@@ -16,6 +19,8 @@ pub struct FakeRunner {
     answers: RefCell<BTreeMap<String, VecDeque<Finished>>>,
     missing: RefCell<Vec<String>>,
     ran: RefCell<Vec<Command>>,
+    accounts: RefCell<Vec<Account>>,
+    groups: RefCell<BTreeMap<String, u32>>,
 }
 
 impl FakeRunner {
@@ -35,6 +40,16 @@ impl FakeRunner {
         self.missing.borrow_mut().push(name.to_owned());
     }
 
+    /// Adds an account.
+    pub fn add_account(&self, account: Account) {
+        self.accounts.borrow_mut().push(account);
+    }
+
+    /// Adds a group.
+    pub fn add_group(&self, name: &str, gid: u32) {
+        self.groups.borrow_mut().insert(name.to_owned(), gid);
+    }
+
     /// A command that ended that way and printed nothing.
     pub fn finished(exit: Exit) -> Finished {
         Finished {
@@ -44,6 +59,7 @@ impl FakeRunner {
             duration: Duration::ZERO,
             left_running: Vec::new(),
             unkillable: Vec::new(),
+            enforced: None,
         }
     }
 
@@ -72,8 +88,41 @@ impl Runner for FakeRunner {
         Ok(PathBuf::from(name))
     }
 
+    fn find_as(&self, _: &Identity, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
+        self.find(name, path, cwd)
+    }
+
+    fn account(&self, user: &str) -> Result<Account, AccountError> {
+        let accounts = self.accounts.borrow();
+        let is_meant = |account: &&Account| account.name == user || account.identity.uid.to_string() == user;
+        let account = accounts.iter().find(is_meant).cloned();
+        account.ok_or_else(|| AccountError::NoUser { name: user.to_owned() })
+    }
+
+    fn group(&self, name: &str) -> Result<u32, AccountError> {
+        let gid = self.groups.borrow().get(name).copied();
+        gid.ok_or_else(|| AccountError::NoGroup { name: name.to_owned() })
+    }
+
     fn base_environment(&self) -> Vec<(String, String)> {
         vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("HOME".to_owned(), "/root".to_owned())]
+    }
+
+    fn inherited_environment(&self) -> Vec<(String, String)> {
+        [self.base_environment(), vec![("INHERITED".to_owned(), "yes".to_owned())]].concat()
+    }
+
+    fn own_identity(&self) -> io::Result<Identity> {
+        Ok(Identity { uid: 0, gid: 0, groups: vec![0] })
+    }
+
+    fn may_become(&self, _: &Identity) -> Result<(), StartError> {
+        Ok(())
+    }
+
+    /// It is `/tmp/private/work`, and does not exist.
+    fn private_directory(&self, _: Option<&Identity>) -> io::Result<PrivateDirectory> {
+        Ok(PrivateDirectory::invented("/tmp/private/work".into()))
     }
 
     fn run<'a>(

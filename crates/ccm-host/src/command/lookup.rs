@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, StatVfs, StatVfsMountFlags, accessat, statvfs};
 
-use super::{Command, StartError, interpreter};
+use super::{StartError, interpreter};
+use crate::account::{self, Identity};
 use crate::files::is_absence;
 
 /// Finds the program of that name as a shell would.
@@ -31,12 +32,26 @@ pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartE
         .ok_or_else(not_found)
 }
 
-/// Says why the program of a command could not be started.
-pub(super) fn diagnose(command: &Command, source: io::Error) -> StartError {
-    if let Err(source) = enterable(&command.cwd) {
-        return StartError::WorkingDirectory { path: command.cwd.clone(), source };
+/// The same with the eyes of somebody else.
+pub(super) fn find_as(
+    identity: &Identity,
+    name: &str,
+    path: &str,
+    cwd: &Path,
+) -> Result<PathBuf, StartError> {
+    if nix::unistd::geteuid().as_raw() == identity.uid {
+        return find(name, path, cwd);
     }
-    let program = command.program.clone();
+    let seen = account::with_eyes_of(identity, || find(name, path, cwd));
+    seen.unwrap_or_else(|source| Err(StartError::Spawn { program: name.into(), source }))
+}
+
+/// Says why a program could not be started there; `path` is what it may have been looked for in.
+pub(crate) fn diagnose(program: &Path, cwd: &Path, path: &str, source: io::Error) -> StartError {
+    if let Err(source) = enterable(cwd) {
+        return StartError::WorkingDirectory { path: cwd.to_owned(), source };
+    }
+    let program = program.to_owned();
     let found = metadata(&program);
     match source.raw_os_error() {
         Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP) => {}
@@ -46,9 +61,7 @@ pub(super) fn diagnose(command: &Command, source: io::Error) -> StartError {
     let found = match found {
         Ok(found) => found,
         Err(error) if is_absence(&error) => {
-            let path = command.environment.iter().find(|(name, _)| name == "PATH");
-            let path = path.map_or_else(String::new, |(_, path)| path.clone());
-            return StartError::NotFound { name: program.display().to_string(), path };
+            return StartError::NotFound { name: program.display().to_string(), path: path.to_owned() };
         }
         Err(source) => return StartError::Spawn { program, source },
     };

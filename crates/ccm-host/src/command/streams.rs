@@ -3,9 +3,10 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use ccm_model::Stream;
+use ccm_model::{Redactor, Stream, StreamRedactor};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, timeout_at};
 
@@ -23,6 +24,7 @@ const DRAINING: Duration = Duration::from_millis(500);
 type OnLine<'a> = &'a mut dyn FnMut(Stream, &str);
 
 /// Reads both output streams and feeds standard input, all at once, so that no full pipe can stall either side.
+/// What must not be shown is hidden before anything else is done with what was read.
 pub(super) struct Streams<'a> {
     stdin: Writing<'a>,
     stdout: Reading,
@@ -36,12 +38,13 @@ impl<'a> Streams<'a> {
         stdin: Option<(OwnedFd, &'a str)>,
         stdout: OwnedFd,
         stderr: OwnedFd,
+        redactor: &Arc<Redactor>,
         on_line: OnLine<'a>,
     ) -> io::Result<Self> {
         Ok(Self {
             stdin: Writing::new(stdin)?,
-            stdout: Reading::new(Stream::Stdout, stdout)?,
-            stderr: Reading::new(Stream::Stderr, stderr)?,
+            stdout: Reading::new(Stream::Stdout, stdout, redactor)?,
+            stderr: Reading::new(Stream::Stderr, stderr, redactor)?,
             buffer: vec![0; READ],
             on_line,
         })
@@ -92,14 +95,20 @@ impl<'a> Streams<'a> {
 struct Reading {
     stream: Stream,
     pipe: Option<Receiver>,
+    redaction: StreamRedactor,
     capture: Capture,
     lines: Lines,
 }
 
 impl Reading {
-    fn new(stream: Stream, pipe: OwnedFd) -> io::Result<Self> {
-        let pipe = Some(Receiver::from_file_unchecked(pipe.into())?);
-        Ok(Self { stream, pipe, capture: Capture::default(), lines: Lines::default() })
+    fn new(stream: Stream, pipe: OwnedFd, redactor: &Arc<Redactor>) -> io::Result<Self> {
+        Ok(Self {
+            stream,
+            pipe: Some(Receiver::from_file_unchecked(pipe.into())?),
+            redaction: StreamRedactor::new(Arc::clone(redactor)),
+            capture: Capture::default(),
+            lines: Lines::default(),
+        })
     }
 
     async fn ready(&self) {
@@ -114,17 +123,25 @@ impl Reading {
         let Some(pipe) = &self.pipe else { return };
         match pipe.try_read(buffer) {
             Ok(length @ 1..) => {
-                self.capture.push(&buffer[..length]);
-                self.lines.push(&buffer[..length], &mut |line| on_line(self.stream, line));
+                let Self { stream, redaction, capture, lines, .. } = self;
+                redaction.push(&buffer[..length], &mut |bytes| {
+                    capture.push(bytes);
+                    lines.push(bytes, &mut |line| on_line(*stream, line));
+                });
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Ok(0) | Err(_) => self.pipe = None,
         }
     }
 
-    fn finish(mut self, on_line: OnLine<'_>) -> Captured {
-        self.lines.finish(&mut |line| on_line(self.stream, line));
-        self.capture.finish()
+    fn finish(self, on_line: OnLine<'_>) -> Captured {
+        let Self { stream, mut redaction, mut capture, mut lines, .. } = self;
+        redaction.finish(&mut |bytes| {
+            capture.push(bytes);
+            lines.push(bytes, &mut |line| on_line(stream, line));
+        });
+        lines.finish(&mut |line| on_line(stream, line));
+        capture.finish()
     }
 }
 

@@ -1,23 +1,28 @@
 //! The runner of this machine.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use ccm_model::Stream;
+use ccm_model::{Secrets, Stream};
 use nix::sys::signal::Signal;
 use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitIdStatus, getpid, pidfd_open, waitid};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
 
-use super::spawn::{Spawned, spawn};
+use super::order::{Answer, Order};
+use super::spawn::{Spawned, Words, launch, spawn};
 use super::streams::Streams;
 use super::tree::{Before, Tree};
 use super::{
-    Cancellation, Captured, Command, Exit, Finished, Level, Runner, StartError, environment, lookup, table,
+    Cancellation, Captured, Command, Exit, Finished, Layer, Level, Runner, StartError, environment, lookup,
+    table,
 };
+use crate::account::{self, Account, AccountError, Identity};
+use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
 
 /// Held by the command that runs. Two at once could not tell whose a process is that has lost its parent.
@@ -58,6 +63,9 @@ pub enum RunnerError {
 #[derive(Debug)]
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
+    launcher: Option<PathBuf>,
+    switched_off: Vec<Layer>,
+    secrets: Secrets,
 }
 
 impl SystemRunner {
@@ -72,7 +80,34 @@ impl SystemRunner {
         table::read_one(us.as_raw_nonzero().get()).ok_or(RunnerError::Table)?;
         nix::sys::prctl::set_child_subreaper(true)
             .map_err(|error| RunnerError::Subreaper { source: error.into() })?;
-        Ok(Self { environment: OnceLock::new() })
+        Ok(Self {
+            environment: OnceLock::new(),
+            launcher: None,
+            switched_off: Vec::new(),
+            secrets: Secrets::new(),
+        })
+    }
+
+    /// Names the program that commands with a user, a umask or a sandbox go through: one that begins with
+    /// [`launcher::begin`](crate::launcher::begin). `/proc/self/exe` is this program itself.
+    #[must_use]
+    pub fn with_launcher(self, path: impl Into<PathBuf>) -> Self {
+        Self { launcher: Some(path.into()), ..self }
+    }
+
+    /// Does without a layer of sandboxes, as on a kernel that lacks it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(mut self, layer: Layer) -> Self {
+        self.switched_off.push(layer);
+        self
+    }
+
+    /// Hides these values in what commands print, before anything else sees it. What becomes secret later
+    /// counts for commands that start after that.
+    #[must_use]
+    pub fn hiding(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 }
 
@@ -81,8 +116,43 @@ impl Runner for SystemRunner {
         lookup::find(name, path, cwd)
     }
 
+    fn find_as(
+        &self,
+        identity: &Identity,
+        name: &str,
+        path: &str,
+        cwd: &Path,
+    ) -> Result<PathBuf, StartError> {
+        lookup::find_as(identity, name, path, cwd)
+    }
+
+    fn account(&self, user: &str) -> Result<Account, AccountError> {
+        account::account(user)
+    }
+
+    fn group(&self, name: &str) -> Result<u32, AccountError> {
+        account::group(name)
+    }
+
     fn base_environment(&self) -> Vec<(String, String)> {
         self.environment.get_or_init(environment::of_this_user).clone()
+    }
+
+    fn inherited_environment(&self) -> Vec<(String, String)> {
+        crate::environment()
+    }
+
+    fn own_identity(&self) -> io::Result<Identity> {
+        Identity::own()
+    }
+
+    fn may_become(&self, identity: &Identity) -> Result<(), StartError> {
+        let lookup = |source| StartError::Spawn { program: PathBuf::new(), source };
+        to_become(identity, &Identity::own().map_err(lookup)?).map(drop)
+    }
+
+    fn private_directory(&self, owner: Option<&Identity>) -> io::Result<PrivateDirectory> {
+        PrivateDirectory::make(owner)
     }
 
     fn run<'a>(
@@ -91,11 +161,12 @@ impl Runner for SystemRunner {
         cancellation: &'a Cancellation,
         on_line: &'a mut dyn FnMut(Stream, &str),
     ) -> Local<'a, Result<Finished, StartError>> {
-        Box::pin(run(command, cancellation, on_line))
+        Box::pin(run(self, command, cancellation, on_line))
     }
 }
 
 async fn run(
+    runner: &SystemRunner,
     command: &Command,
     cancellation: &Cancellation,
     on_line: &mut dyn FnMut(Stream, &str),
@@ -109,17 +180,18 @@ async fn run(
             duration: Duration::ZERO,
             left_running: Vec::new(),
             unkillable: Vec::new(),
+            enforced: None,
         });
     }
     let before = Before::now();
     let started = Instant::now();
-    let Spawned { pid, stdin, stdout, stderr } =
-        spawn(command).map_err(|error| lookup::diagnose(command, error))?;
+    let Spawned { pid, stdin, stdout, stderr, answer } = start(runner, command)?;
     let mut tree = Tree::new(pid, before);
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;
     let stdin = stdin.zip(command.stdin.as_deref());
-    let mut streams = Streams::new(stdin, stdout, stderr, on_line).map_err(failed)?;
+    let mut streams =
+        Streams::new(stdin, stdout, stderr, &runner.secrets.redactor(), on_line).map_err(failed)?;
 
     let interruption = streams.during(async {
         tokio::select! {
@@ -141,6 +213,17 @@ async fn run(
     let (stdout, stderr) = streams.finish();
 
     let status = leader.reap();
+    let enforced = match answer.map(read_answer) {
+        None => None,
+        Some(Some(Answer::Ready(enforced))) => command.sandbox.is_some().then_some(enforced),
+        // It was ended before it got there.
+        Some(None) if interruption.is_some() => None,
+        Some(answer) => {
+            // Nothing is left of what never began.
+            let _left_running = tree.left_running().await;
+            return Err(refusal(runner, command, answer));
+        }
+    };
     let (exit, left_running) = if let Some(exit) = interruption {
         (exit, Vec::new())
     } else {
@@ -148,7 +231,93 @@ async fn run(
         let lost = || StartError::StatusLost { program: command.program.clone() };
         (exit_of(status.ok_or_else(lost)?), left_running)
     };
-    Ok(Finished { exit, stdout, stderr, duration, left_running, unkillable })
+    Ok(Finished { exit, stdout, stderr, duration, left_running, unkillable, enforced })
+}
+
+/// Starts the command: by itself if that is enough, else through the launcher.
+fn start(runner: &SystemRunner, command: &Command) -> Result<Spawned, StartError> {
+    let failed = |source| StartError::Spawn { program: command.program.clone(), source };
+    let words = Words::of(command).map_err(failed)?;
+    let reads = command.stdin.is_some();
+    let Some((property, identity)) = needs_launcher(command)? else {
+        return spawn(&words, reads).map_err(|source| {
+            let path = command.environment.iter().find(|(name, _)| name == "PATH");
+            let path = path.map_or("", |(_, path)| path);
+            lookup::diagnose(&command.program, &command.cwd, path, source)
+        });
+    };
+    let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
+    let order = Order {
+        program: command.program.clone(),
+        arguments: words.arguments,
+        environment: words.environment,
+        cwd: command.cwd.clone(),
+        identity,
+        umask: command.umask,
+        sandbox: command.sandbox.clone(),
+        switched_off: runner.switched_off.clone(),
+    };
+    launch(launcher, &order, reads)
+        .map_err(|source| StartError::Launcher { launcher: launcher.clone(), source })
+}
+
+/// Tells which property needs a launcher, and who it has to become; none if a plain start is enough.
+fn needs_launcher(command: &Command) -> Result<Option<(&'static str, Option<Identity>)>, StartError> {
+    let identity = match &command.identity {
+        None => None,
+        Some(wanted) => {
+            let lookup = |source| StartError::Spawn { program: command.program.clone(), source };
+            to_become(wanted, &Identity::own().map_err(lookup)?)?
+        }
+    };
+    let needs = [
+        ("user", identity.is_some()),
+        ("umask", command.umask.is_some()),
+        ("sandbox", command.sandbox.is_some()),
+    ];
+    let property = needs.iter().find(|(_, needed)| *needed).map(|(property, _)| *property);
+    Ok(property.map(|property| (property, identity)))
+}
+
+/// Who a process with these numbers of its own has to become; none if it is that already.
+fn to_become(wanted: &Identity, own: &Identity) -> Result<Option<Identity>, StartError> {
+    if own.uid == 0 {
+        let sorted = |identity: &Identity| {
+            let mut groups = identity.groups.clone();
+            groups.sort_unstable();
+            (identity.uid, identity.gid, groups)
+        };
+        return Ok((sorted(wanted) != sorted(own)).then(|| wanted.clone()));
+    }
+    let is_ours = |group: &u32| *group == own.gid || own.groups.contains(group);
+    if wanted.uid != own.uid {
+        return Err(StartError::NotRoot { property: "user", uid: own.uid });
+    }
+    if wanted.gid != own.gid || !wanted.groups.iter().all(is_ours) {
+        return Err(StartError::NotRoot { property: "group", uid: own.uid });
+    }
+    Ok(None)
+}
+
+/// Reads what the launcher answered before it became the program or ended.
+fn read_answer(answer: OwnedFd) -> Option<Answer> {
+    let mut bytes = Vec::new();
+    // It does not block: a launcher that is still there was ended without an answer.
+    let _end = File::from(answer).read_to_end(&mut bytes);
+    Answer::decode_last(&bytes)
+}
+
+/// What it means that the launcher did not become the program.
+fn refusal(runner: &SystemRunner, command: &Command, answer: Option<Answer>) -> StartError {
+    match answer {
+        Some(Answer::Failed(StartError::NotFound { .. }))
+            if command.sandbox.is_some() && std::fs::metadata(&command.program).is_ok() =>
+        {
+            StartError::OutsideSandbox { program: command.program.clone() }
+        }
+        Some(Answer::Failed(error)) => error,
+        _ => StartError::NoAnswer { launcher: runner.launcher.clone().unwrap_or_default() },
+    }
 }
 
 /// The process that was started, until it is reaped.
@@ -191,5 +360,37 @@ fn signal_name(number: i32) -> String {
     match Signal::try_from(number) {
         Ok(signal) => signal.as_str().to_owned(),
         Err(_) => format!("SIGRTMIN+{}", number - libc::SIGRTMIN()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(uid: u32, gid: u32, groups: &[u32]) -> Identity {
+        Identity { uid, gid, groups: groups.to_vec() }
+    }
+
+    #[test]
+    fn only_root_becomes_somebody_else() {
+        let root = identity(0, 0, &[0, 4]);
+        let user = identity(7, 8, &[8, 9]);
+        for (own, wanted, expected) in [
+            (&root, identity(0, 0, &[4, 0]), Ok(false)),
+            (&root, identity(0, 0, &[]), Ok(true)),
+            (&root, identity(7, 8, &[9]), Ok(true)),
+            (&user, user.clone(), Ok(false)),
+            (&user, identity(7, 8, &[]), Ok(false)),
+            (&user, identity(7, 9, &[]), Err("group")),
+            (&user, identity(7, 8, &[10]), Err("group")),
+            (&user, identity(0, 8, &[]), Err("user")),
+        ] {
+            let found = match to_become(&wanted, own) {
+                Ok(identity) => Ok(identity.is_some()),
+                Err(StartError::NotRoot { property, .. }) => Err(property),
+                Err(other) => unreachable!("{other}"),
+            };
+            assert_eq!(found, expected, "{own:?} {wanted:?}");
+        }
     }
 }

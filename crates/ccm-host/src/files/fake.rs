@@ -105,6 +105,10 @@ impl Files for FakeFiles {
         Ok(self.entry(path).is_some_and(|entry| entry.content.is_none()))
     }
 
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        if self.exists(path)? { Ok(path.components().collect()) } else { Err(Errno::NOENT.into()) }
+    }
+
     fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError> {
         let Some(entry) = self.entry(path) else {
             return Ok(PathState { parent_missing: self.parent_is_missing(path), ..PathState::default() });

@@ -33,7 +33,7 @@ pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> R
     if is_directory && force {
         let top = openat(&place.parent, &place.name, DIRECTORY, Mode::empty()).map_err(refused)?;
         refuse_mounts_below(&top)?;
-        empty(top, path, cancellation)?;
+        empty(top, path, cancellation, &|_| {})?;
     }
     let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
     unlinkat(&place.parent, &place.name, flags).map_err(|error| {
@@ -94,8 +94,14 @@ struct Level {
     parent: Stat,
 }
 
-/// Removes everything in a directory. Only one directory is open at a time, however deep the tree.
-fn empty(top: OwnedFd, path: &Path, cancellation: &Cancellation) -> Result<(), FileError> {
+/// Removes everything in a directory. Only one directory is open at a time, however deep the tree. Each is handed
+/// on before it is opened to be read.
+pub(crate) fn empty(
+    top: OwnedFd,
+    path: &Path,
+    cancellation: &Cancellation,
+    before: &dyn Fn(&OwnedFd),
+) -> Result<(), FileError> {
     let mut at = top;
     let mut path = path.to_owned();
     let mut levels: Vec<Level> = Vec::new();
@@ -104,6 +110,8 @@ fn empty(top: OwnedFd, path: &Path, cancellation: &Cancellation) -> Result<(), F
         if let Some(name) = empty_of_files(&at, &path, cancellation)? {
             let parent = fstat(&at).map_err(|error| refused(&path, error))?;
             path.push(OsStr::from_bytes(name.to_bytes()));
+            let named = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            before(&openat(&at, &*name, named, Mode::empty()).map_err(|error| refused(&path, error))?);
             let below =
                 openat(&at, &*name, DIRECTORY, Mode::empty()).map_err(|error| refused(&path, error))?;
             let stat = fstat(&below).map_err(|error| refused(&path, error))?;

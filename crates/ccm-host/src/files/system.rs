@@ -9,7 +9,7 @@ use rustix::process::{getegid, geteuid, getgroups};
 use super::content::{self, Readable};
 use super::{
     Attributes, FileError, Files, Look, NewFile, PathState, ReadContent, backup, directory, is_absence, look,
-    names, remove, write,
+    names, remove, walk, write,
 };
 use crate::command::Cancellation;
 
@@ -41,6 +41,10 @@ impl Files for SystemFiles {
             Err(error) if is_absence(&error) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        walk::canonical(path)
     }
 
     fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError> {

@@ -1,7 +1,8 @@
 //! The way to a path, from directory to directory by descriptor, past no stranger's link.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -165,6 +166,27 @@ impl Place {
             Err(error) => Err(FileError::step(&self.path, Step::Look, error)),
         }
     }
+}
+
+/// The path of what is there, with every link followed that may be.
+pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let gone = || io::Error::from(Errno::NOENT);
+    let place = Place::find_source(path).map_err(|error| match error {
+        FileError::ParentMissing(_) => gone(),
+        FileError::NotADirectory { .. } => Errno::NOTDIR.into(),
+        FileError::Step { source, .. } => source,
+        FileError::StrangersLink { link, owner, .. } => io::Error::other(format!(
+            "it leads over \"{}\", a symbolic link of another user (uid {owner})",
+            link.display()
+        )),
+        other => io::Error::other(other),
+    })?;
+    if place.entry.is_none() {
+        return Err(gone());
+    }
+    // The way there may have changed; where the descriptor is, is where it led.
+    let parent = std::fs::read_link(format!("/proc/self/fd/{}", place.parent.as_raw_fd()))?;
+    Ok(if place.name.is_empty() { parent } else { parent.join(&place.name) })
 }
 
 /// Tells whether something is mounted there.

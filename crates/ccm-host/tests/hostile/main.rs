@@ -13,8 +13,11 @@ mod cancellation;
 mod deadline;
 mod inheritance;
 mod input;
+mod launched;
 mod output;
 mod preparation;
+mod sandboxed;
+mod secrets;
 mod signals;
 mod start;
 mod survivors;
@@ -49,12 +52,9 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// A command of the shell, without a deadline.
 fn shell(text: &str) -> Command {
     Command {
-        program: "/bin/sh".into(),
         args: vec!["-c".into(), text.into()],
-        cwd: "/".into(),
         environment: vec![("PATH".to_owned(), "/usr/sbin:/usr/bin:/sbin:/bin".to_owned())],
-        stdin: None,
-        timeout: None,
+        ..Command::new("/bin/sh")
     }
 }
 

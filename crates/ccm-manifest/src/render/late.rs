@@ -6,10 +6,10 @@ use std::path::Path;
 use ccm_data::interpolation::{Part, Split, split};
 use ccm_model::{Diagnostic, Reader, Resource};
 
-use super::{literal, unwritable};
+use super::{literal, refused, unwritable};
 use crate::late::Late;
 use crate::redaction::Redaction;
-use crate::scope::{Evaluator, ManifestScope, Moment};
+use crate::scope::{Evaluator, ManifestScope, Moment, Trouble};
 
 /// Writes the late texts of one manifest.
 pub(super) struct LateTexts<'a> {
@@ -41,7 +41,11 @@ impl LateTexts<'_> {
     /// Writes an expression with the values of what is known in the place of the names.
     pub(super) fn expression(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
         let known = self.with_values(text, resource)?;
-        Ok(if self.manifest.directory == self.root { known } else { self.with_absolute_paths(&known) })
+        if self.manifest.directory == self.root {
+            Ok(known)
+        } else {
+            self.with_absolute_paths(&known, resource)
+        }
     }
 
     fn with_values(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
@@ -54,6 +58,9 @@ impl LateTexts<'_> {
         let is_known = |first: Option<&String>| {
             first.is_some_and(|first| matches!(first.as_str(), "Facts" | "Data" | "Environ"))
         };
+        if !mentions.environment.is_empty() {
+            return Err(refused(resource, "`$env` names what only its own manifest knows"));
+        }
         let names = mentions.names.iter().filter(|name| is_known(name.path.first())).map(|name| &name.range);
         let lookups = mentions.calls.iter().filter(|call| call.name == "lookup").map(|call| &call.range);
         let mut places: Vec<Range<usize>> = lookups.chain(names).cloned().collect();
@@ -65,7 +72,7 @@ impl LateTexts<'_> {
             if place.start < at {
                 continue;
             }
-            let Some(value) = self.value(&text[place.clone()]) else { continue };
+            let Some(value) = self.value(&text[place.clone()], resource)? else { continue };
             written += &text[at..place.start];
             written += &value;
             at = place.end;
@@ -73,22 +80,31 @@ impl LateTexts<'_> {
         Ok(written + &text[at..])
     }
 
-    /// What a part of an expression comes to, as an expression; none if that is not known or can't be written.
-    fn value(&self, text: &str) -> Option<String> {
+    /// What a part of an expression comes to, as an expression; none if it leads nowhere, here as there.
+    fn value(&self, text: &str, resource: &Resource) -> Result<Option<String>, Diagnostic> {
         let moment = Moment::Early(&self.late.managed);
         let evaluator = Evaluator { world: &self.late.world, manifest: self.manifest, moment };
-        let value = evaluator.evaluate(text).ok()?;
-        literal::expression(&self.redaction.value(&value))
+        let unknown = || refused(resource, &format!("`{text}` is known only during the run"));
+        match evaluator.evaluate(text) {
+            Ok(value) => literal::expression(&self.redaction.value(&value))
+                .map(Some)
+                .ok_or_else(|| refused(resource, &format!("no expression says what `{text}` is"))),
+            Err(Trouble::Mistake(mistake)) if mistake.missing.is_some() => Ok(None),
+            Err(_) => Err(unknown()),
+        }
     }
 
     /// Lets the files that are named be found from another directory.
-    fn with_absolute_paths(&self, text: &str) -> String {
+    fn with_absolute_paths(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
         let read = self.late.world.expression(text);
-        let Ok(expression) = &read.expression else { return text.to_owned() };
+        let Ok(expression) = &read.expression else { return Ok(text.to_owned()) };
         let mut written = String::new();
         let mut at = 0;
         for call in expression.mentions().calls.iter().filter(|call| call.name == "file") {
-            let Some(path) = &call.argument else { continue };
+            let Some(path) = &call.argument else {
+                let path = &text[call.range.clone()];
+                return Err(refused(resource, &format!("the path in `{path}` is known only during the run")));
+            };
             if call.range.start < at {
                 continue;
             }
@@ -97,6 +113,6 @@ impl LateTexts<'_> {
             written += &format!("file({})", literal::quoted(&path.to_string_lossy()));
             at = call.range.end;
         }
-        written + &text[at..]
+        Ok(written + &text[at..])
     }
 }

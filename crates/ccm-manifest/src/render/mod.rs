@@ -3,6 +3,9 @@
 mod late;
 mod literal;
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use ccm_data::nodes;
 use ccm_data::printed;
 use ccm_expr::Value as Computed;
@@ -40,6 +43,7 @@ pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diag
             },
         }
     }
+    let of_types = renderer.settings_of_types().map_err(|mistake| mistakes.push(mistake)).unwrap_or_default();
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
@@ -59,6 +63,7 @@ pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diag
     if catalog.fail_on_error {
         settings.push(("fail_on_error".to_owned(), Written::Plain("true".to_owned())));
     }
+    settings.extend(of_types);
     settings.push(("resources".to_owned(), Written::List(resources)));
     let manifest = Written::Map(vec![("ccm".to_owned(), Written::Map(settings))]);
     Ok(text + &ccm_yaml::write(&manifest))
@@ -83,28 +88,61 @@ impl Renderer<'_> {
         }
     }
 
-    /// What a dependency comes to: the resource, or those of the manifest that it stands for.
-    fn add_meant(&self, index: ResourceIndex, meant: &mut Vec<ResourceIndex>) {
-        let resource = self.catalog.resource(index);
-        if self.left_out(index).is_some() {
-            return;
-        }
-        if resource.stands_for.is_none() {
-            if !meant.contains(&index) {
-                meant.push(index);
+    /// What the manifests say below `ccm` for all resources of a type, those of all in one.
+    fn settings_of_types(&self) -> Result<Vec<(String, Written)>, Diagnostic> {
+        let mut settings: Vec<(String, Vec<(String, Written)>)> = Vec::new();
+        let mut seen = Vec::new();
+        for index in self.catalog.indices().filter(|index| self.left_out(*index).is_none()) {
+            let resource = self.catalog.resource(index);
+            if seen.iter().any(|seen| Arc::ptr_eq(seen, &resource.settings)) {
+                continue;
             }
-            return;
+            seen.push(Arc::clone(&resource.settings));
+            for setting in resource.settings.entries() {
+                let key = &*setting.key.text;
+                if settings.iter().all(|(known, _)| known != key) {
+                    settings.push((key.to_owned(), Vec::new()));
+                }
+                let Some((_, named)) = settings.iter_mut().find(|(known, _)| known == key) else { continue };
+                for entry in setting.value.as_map().into_iter().flat_map(ccm_model::Map::entries) {
+                    let value = self.node(&entry.value, Reader::Nobody, resource, None)?;
+                    let name = literal::escape(&self.redaction.text(&entry.key.text), Reader::Nobody);
+                    match named.iter().find(|(known, _)| *known == name) {
+                        Some((_, known)) if *known != value => {
+                            let message =
+                                format!("`{name}` of `{key}` differs between the manifests that are applied");
+                            let mistake = Diagnostic::error(entry.key.span, escape_control(&message));
+                            return Err(mistake.with_hint("give one of them another name"));
+                        }
+                        Some(_) => {}
+                        None => named.push((name, value)),
+                    }
+                }
+            }
         }
-        // It requires all resources of its manifest, and what has to be before them.
-        for edge in resource.require.iter().chain(&resource.subscribe) {
-            self.add_meant(edge.on, meant);
-        }
+        settings.retain(|(_, named)| !named.is_empty());
+        Ok(settings.into_iter().map(|(key, named)| (key, Written::Map(named))).collect())
     }
 
-    fn meant(&self, edges: &[Dependency]) -> Vec<ResourceIndex> {
+    /// What the dependencies of a resource come to. In the place of one that is not written stands what that
+    /// depends on: the resources of the manifest that it stands for, or what has to be before it.
+    fn meant(&self, resource: &Resource) -> Vec<ResourceIndex> {
         let mut meant = Vec::new();
-        for edge in edges {
-            self.add_meant(edge.on, &mut meant);
+        let mut seen = HashSet::new();
+        let mut open: Vec<&Dependency> = edges(resource).collect();
+        open.reverse();
+        while let Some(edge) = open.pop() {
+            if !seen.insert(edge.on) {
+                continue;
+            }
+            let on = self.catalog.resource(edge.on);
+            if on.stands_for.is_none() && self.left_out(edge.on).is_none() {
+                meant.push(edge.on);
+            } else {
+                let first = open.len();
+                open.extend(edges(on));
+                open[first..].reverse();
+            }
         }
         meant
     }
@@ -138,8 +176,12 @@ impl Renderer<'_> {
         put("ensure", resource.ensure.as_ref().map(|ensure| self.text(&ensure.value, Reader::Nobody)));
         put("provider", provider.map(|provider| self.text(provider, Reader::Nobody)));
         let subscribe = self.sources(&resource.subscribe);
-        let mut require = self.meant(&resource.require);
+        let mut require = self.meant(resource);
         require.retain(|on| *on != index && !subscribe.contains(on));
+        let mut awaited = waiting.iter().flat_map(|waiting| &waiting.files);
+        if let Some(on) = awaited.find(|on| self.left_out(**on).is_some()) {
+            return Err(self.waits_for_nothing(resource, *on));
+        }
         put("require", self.references(&require));
         put("subscribe", self.references(&subscribe));
         if let Some(waiting) = waiting.filter(|_| resource.control == Control::Late) {
@@ -147,7 +189,7 @@ impl Renderer<'_> {
         }
         for entry in resource.properties.given() {
             let entry = match spec {
-                Some(spec) => settled(*spec, resource, entry, &self.loaded.late.manifests[0].text),
+                Some(spec) => settled(*spec, resource, entry, self.text_of(index)),
                 None => entry.clone(),
             };
             let key = &*entry.key.text;
@@ -179,6 +221,18 @@ impl Renderer<'_> {
             () => Written::List(vec![Written::Map(vec![(name, Written::Map(entries))])]),
         };
         Ok(Written::Map(vec![(resource.id.type_name.to_string(), properties)]))
+    }
+
+    /// The text that a resource stands in.
+    fn text_of(&self, index: ResourceIndex) -> &str {
+        let late = &self.loaded.late;
+        late.standing.get(index.get()).map_or("", |manifest| &late.manifests[*manifest].text)
+    }
+
+    /// Says that a value comes from a resource that is not written.
+    fn waits_for_nothing(&self, resource: &Resource, on: ResourceIndex) -> Diagnostic {
+        let on = &self.catalog.resource(on).id;
+        refused(resource, &format!("it waits for `{on}`, which is in noop and left out"))
     }
 
     fn references(&self, on: &[ResourceIndex]) -> Option<Written> {
@@ -275,11 +329,20 @@ fn is_late(waiting: Option<&LateResource>, node: &Node) -> bool {
     waiting.is_some_and(|waiting| waiting.texts.covers(node.span))
 }
 
-/// Says that a value can't be written.
+fn edges(resource: &Resource) -> impl DoubleEndedIterator<Item = &Dependency> {
+    resource.require.iter().chain(&resource.subscribe)
+}
+
+/// Says that a template can't be written.
 fn unwritable(resource: &Resource, what: &str) -> Diagnostic {
-    let message = format!("`{}` can't be written: {what} is rendered only during the run", resource.id);
-    Diagnostic::error(resource.span, escape_control(&message))
+    refused(resource, &format!("{what} is rendered only during the run"))
         .with_hint("what a template names is known to this manifest alone")
+}
+
+/// Says why a resource can't be written.
+fn refused(resource: &Resource, why: &str) -> Diagnostic {
+    let message = format!("`{}` can't be written: {why}", resource.id);
+    Diagnostic::error(resource.span, escape_control(&message))
 }
 
 /// A property whose numbers have the form in which everybody reads them alike. Where the type takes text, a

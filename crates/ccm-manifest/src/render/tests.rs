@@ -271,6 +271,8 @@ ccm:
               - thing#a
     - thing:
         - d:
+            require:
+              - thing#a
             subscribe:
               - thing#b
               - thing#c
@@ -343,6 +345,71 @@ fn a_template_that_waits_is_refused() {
         [
             "`thing#y` can't be written: the template `t.j2` is rendered only during the run",
             "`thing#z` can't be written: a template is rendered only during the run",
+        ]
+    );
+}
+
+#[test]
+fn order_is_kept_across_what_is_left_out() {
+    let mut world = World::default();
+    world.files.insert(
+        "/root/quiet.yaml".into(),
+        "ccm: {resources: [{thing: {name: q, require: [thing#a]}}]}\n".to_owned(),
+    );
+    let manifest = "\
+ccm:
+  resources:
+    - thing:
+        - last: {subscribe: [thing#off], require: [apply#quiet.yaml]}
+        - b: {}
+        - off: {control: {if: 'false'}, require: [thing#off2]}
+        - off2: {control: {if: 'false'}, subscribe: [thing#b]}
+        - a: {}
+    - apply:
+        - quiet.yaml: {noop: true}
+";
+    let text = rendered(manifest, &world);
+    let last = "        - last:\n            require:\n              - thing#a\n              - thing#b\n";
+    assert!(text.contains(last), "{text}");
+    assert_eq!(text.matches("require").count(), 1, "{text}");
+}
+
+#[test]
+fn what_would_mean_something_else_is_refused() {
+    let mut world = World::default();
+    world.files.insert("/made".into(), "x".to_owned());
+    world.files.insert(
+        "/root/sub/c.yaml".into(),
+        "ccm:\n  resources:\n    - thing:\n        - c: {text: \"{{ file(file('/made')) }}\"}\n".to_owned(),
+    );
+    world.files.insert("/root/quiet.yaml".into(), "ccm: {resources: [{thing: {name: /quiet}}]}\n".to_owned());
+    let manifest = "\
+data: {x: 1, list: [x]}
+ccm:
+  resources:
+    - thing:
+        - /made: {}
+        - a: {text: \"{{ lookup('data.' + file('/made')) }}\"}
+        - b: {text: \"{{ map(Data.list, lookup('data.' + #)) }} {{ file('/made') }}\"}
+        - d: {text: \"{{ file('/quiet') }}\"}
+        - e: {text: \"{{ file('/made') + lookup('data.x', file('/made')) }}\"}
+        - fine: {text: \"{{ file('/made') + (Data.gone ?? 'x') + lookup('data.x') }}\"}
+    - apply:
+        - sub/c.yaml: {}
+        - quiet.yaml: {noop: true}
+";
+    let mut loaded = loaded(manifest, &world);
+    let catalog = loaded.catalog.take().unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+    let mistakes = render(&catalog, &loaded).expect_err("mistakes");
+    let messages: Vec<_> = mistakes.iter().map(|mistake| &*mistake.message).collect();
+    assert_eq!(
+        messages,
+        [
+            "`thing#a` can't be written: `lookup('data.' + file('/made'))` is known only during the run",
+            "`thing#b` can't be written: `lookup('data.' + #)` is known only during the run",
+            "`thing#d` can't be written: it waits for `thing#/quiet`, which is in noop and left out",
+            "`thing#e` can't be written: `lookup('data.x', file('/made'))` is known only during the run",
+            "`thing#c` can't be written: the path in `file(file('/made'))` is known only during the run",
         ]
     );
 }

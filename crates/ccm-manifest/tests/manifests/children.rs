@@ -139,9 +139,9 @@ fn conditions_hold_for_all_that_is_in_it() {
     assert_eq!(
         reasons,
         [
-            "NotManaged { reason: \"`if` is false around it\" }",
-            "NotManaged { reason: \"`if` is false around it\" }",
-            "NotManaged { reason: \"`if` is false around it\" }",
+            "NotManaged { reason: \"`if` of apply#a.yaml is false\" }",
+            "NotManaged { reason: \"`if` of apply#a.yaml is false\" }",
+            "NotManaged { reason: \"`if` of apply#a.yaml is false\" }",
             "NotManaged { reason: \"`if` is false\" }",
         ]
     );
@@ -198,7 +198,7 @@ fn mistakes_of_children_stand_in_them() {
     "/m/same.yaml:3:14 duplicate resource `note#n` (3:14 the first)",
 ]),
         (&manifest("- apply: [same.yaml: , ./same.yaml: ]"), &[
-    "/m/same.yaml:3:14 duplicate resource `note#n` (/m/same.yaml:3:14 the first)",
+    "3:28 the manifest `/m/same.yaml` is applied twice (3:15 the first)",
 ]),
         (&manifest("- apply: [self.yaml: ]"), &[
     "/m/self.yaml:3:15 a manifest applies itself | the way round is /m/self.yaml -> /m/self.yaml",
@@ -264,5 +264,41 @@ fn forty_children_that_depend_on_one_another_have_no_edge_twice() {
         on.dedup();
         assert_eq!(on.len(), count);
         assert!(count <= 11);
+    }
+}
+
+#[test]
+fn the_same_manifest_twice_is_one_mistake() {
+    let machine = Machine::default()
+        .file("c.yaml", &child("- note: [c: ]"))
+        .file("d.yaml", &child("- apply: [c.yaml: ]"));
+    let twice = "the manifest `/m/c.yaml` is applied twice";
+    machine.check_all(&[
+        (&manifest("- apply: [c.yaml: , ./c.yaml: ]"), &[&format!("3:25 {twice} (3:15 the first)")]),
+        (
+            &manifest("- apply: [c.yaml: , c.yaml: ]\n- note: [n: {require: [apply#c.yaml]}]"),
+            &[&format!("3:25 {twice} (3:15 the first)")],
+        ),
+        (&manifest("- apply: [c.yaml: , d.yaml: ]"), &[&format!("/m/d.yaml:3:15 {twice} (3:15 the first)")]),
+    ]);
+}
+
+#[test]
+fn what_is_wrong_with_what_is_passed_on_is_told_once() {
+    let machine = Machine::default()
+        .file(
+            "c.yaml",
+            &format!("data: {{x: 1}}\n{}", child("- apply: [d.yaml: ]\n- note: [c: {text: '{{ Data.x }}'}]")),
+        )
+        .file("d.yaml", &child("- note: [d: {text: '{{ Data.y.z }}'}]"));
+    let of = |properties: &str| machine.reported(&manifest(&format!("- apply: [c.yaml: {properties}]")));
+    for (properties, told) in [
+        ("{data: [1]}", "3:30 expected a map, found a list"),
+        (
+            "{allow_apply: false, data: {x: 2}}",
+            "/m/c.yaml:4:15 this manifest may not apply others | the manifest around it says `allow_apply: false`",
+        ),
+    ] {
+        assert_eq!(of(properties), [told], "{properties}");
     }
 }

@@ -92,11 +92,11 @@ fn mistakes_in_values() {
     "1:7 expected a map of values, found a list",
 ]),
         ("data: {a: '{{ Data.b }}', b: '{{ Captures.x }}'}\nccm: {resources: [note: [n: ]]}", &[
-    "1:14 values in `data` may name `Facts` and `Environ` only",
-    "1:33 values in `data` may name `Facts` and `Environ` only",
+    "1:14 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
+    "1:33 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
 ]),
         ("data: {a: \"{{ lookup('data.b') }}\"}\nccm: {resources: [note: [n: ]]}", &[
-    "1:15 values in `data` may name facts and environment only",
+    "1:14 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
 ]),
         ("data: {a: '{{ Facts.rloe }}', b: [x, {c: '{{ Environ.STAGE + }}'}]}\nccm: {resources: [note: [n: ]]}", &[
     "1:21 there is no `Facts.rloe` | did you mean `role`?",
@@ -167,4 +167,111 @@ ccm: {resources: [note: [n: ]]}
     assert_eq!(machine().assignment("name=x").reported(&met).len(), machine().reported(text).len() - 1);
     let from_outside = machine().assignment("name=x").reported(text);
     assert_eq!(from_outside.len(), machine().reported(text).len() - 1);
+}
+
+#[test]
+fn annotations_outside_of_data() {
+    let text = "\
+data: {password: plain, role: its-own}
+hierarchy: {order: [common]}
+overrides:
+  common:
+    # @sensitive
+    password: hunter2
+    # @require
+    role: web-server
+  # @sensitive
+  elsewhere: {token: , role: x}
+ccm:
+  # @require
+  resources:
+    - note:
+        # @validate isInt(value)
+        - n: {text: '# @sensitive'}
+        # for @sensitive people
+";
+    machine().check_all(&[(
+        text,
+        &[
+            "7:7 warning: this annotation has no effect here | annotate the key in `data`",
+            "12:5 warning: this annotation has no effect here | annotate the key in `data`",
+            "15:11 warning: this annotation has no effect here | annotate the key in `data`",
+        ],
+    )]);
+    // What one override hides is hidden on every machine, and so is what it replaces.
+    assert_eq!(machine().load(text).data.secrets, ["hunter2", "its-own", "plain", "web-server"]);
+}
+
+#[test]
+fn what_a_file_of_values_asks_is_asked_of_the_final_values() {
+    let over =
+        "data:\n  # @require\n  name:\n  # @validate value < 10\n  count: 5\n  # @sensitive\n  key: first\n";
+    let file = || machine().hiera("f.yaml", over);
+    let text = "ccm: {resources: [note: [n: ]]}";
+    assert_eq!(
+        file().reported(text),
+        ["f.yaml:3:3 `name` is required and has no value (f.yaml:2:5 required here) \
+          | set it in `data`, in an override, or with `--data`"]
+    );
+    let named = || file().assignment("name=x");
+    assert_eq!(named().reported(text), [""; 0]);
+    assert_eq!(named().assignment("key=second").load(text).data.secrets, ["first", "second"]);
+    assert_eq!(
+        named().hiera("later.yaml", "data: {count: 50}").reported(text),
+        ["f.yaml:5:3 `count` is not valid: `value < 10` is false (f.yaml:5:3 its value is `50`) \
+          (f.yaml:4:15 asked for here) | its value comes from later.yaml"]
+    );
+}
+
+#[test]
+fn what_could_not_be_had_is_not_missed_as_well() {
+    let text = "data:\n  # @require\n  given:\nccm: {resources: [note: [n: {text: '{{ Data.extra.x }} {{ lookup(\"data.more\") }}'}]]}";
+    let broken = machine().hiera("f.yaml", "data: [").reported(text);
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert!(broken[0].starts_with("f.yaml:"), "{broken:?}");
+    let by_facts = format!(
+        "hierarchy: {{order: ['{{{{ Facts.role }}}}']}}\noverrides: {{web: {{extra: {{x: 1}}}}}}\n{text}"
+    );
+    let broken = machine().without_facts().reported(&by_facts);
+    assert_eq!(broken, ["facts.yaml:1:4 unclosed bracket"]);
+    let nameless = machine().reported("ccm: {resources: [task: ['{{ nil }}': ]]}");
+    assert_eq!(nameless, ["1:26 the name is empty"]);
+}
+
+#[test]
+fn a_fact_that_was_probably_misspelt_is_warned_about() {
+    let entries = "['{{ Facts.rloe }}', '{{ Facts.hots.info.os }}', '{{ Facts.site }}', \"{{ lookup('facts.rloe') }}\", \"{{ lookup('facts.rloe', '') }}\"]";
+    let text = format!("hierarchy: {{order: {entries}}}\nccm: {{resources: [note: [n: ]]}}");
+    machine().check_all(&[(
+        &text,
+        &["1:31 warning: there is no `Facts.rloe`, which counts as nothing here | did you mean `role`?",
+            "1:51 warning: there is no `Facts.hots`, which counts as nothing here | did you mean `host`?",
+            "1:93 warning: there is no `facts.rloe`, which counts as nothing here | did you mean `facts.role`?"],
+    )]);
+}
+
+#[test]
+fn a_value_that_is_refused_says_where_it_comes_from() {
+    let data = "data:\n  # @validate value < 10\n  n: 1\n  # @require\n  own: x\n";
+    let text = format!(
+        "{data}hierarchy: {{order: ['over']}}\noverrides: {{over: {{n: 20}}}}\nccm: {{resources: [note: [n: ]]}}"
+    );
+    let told = |machine: Machine, text: &str| {
+        let reported = machine.reported(text);
+        let comes = |line: &String| line.split(" | ").last().unwrap_or_default().to_owned();
+        reported.iter().map(comes).collect::<Vec<_>>()
+    };
+    assert_eq!(told(machine(), &text), ["its value comes from the override `over`"]);
+    assert_eq!(
+        told(machine().hiera("f.yaml", "data: {n: 30}").assignment("own=''"), &text),
+        ["its value comes from f.yaml", "its value comes from `--data own=…`"]
+    );
+    let child = format!("{}ccm: {{resources: [note: [n: ]]}}", data.replace("n: 1", "n:"));
+    for apply in [
+        "data: {n: 40}\nccm: {resources: [apply: [c.yaml: ]]}",
+        "ccm: {resources: [apply: [c.yaml: {data: {n: 40}}]]}",
+    ] {
+        let machine = machine().file("c.yaml", &child);
+        assert_eq!(told(machine, apply), ["its value comes from the manifest that applies this one"]);
+    }
 }

@@ -199,3 +199,20 @@ fn a_backslash_makes_it_literal() {
     };
     assert_eq!((guard(a).as_deref(), guard(b).as_deref()), (Some("${G}"), Some("\\${G}")));
 }
+
+#[test]
+fn what_expressions_make_has_an_end() {
+    let long = "{{ repeat(\"x\", 9000000) }}";
+    check_items(&[(
+        &format!("- note: [a: {{text: '{long}-{long}'}}]"),
+        &["3:24 this text would have more than 16 MiB"],
+    )]);
+    let item = |number: usize| format!("    - n{number}: {{text: '{{{{ repeat(\"x\", 16000000) }}}}'}}\n");
+    let items: String = (0..30).map(item).collect();
+    check_items(&[(
+        &format!("- note:\n{items}"),
+        &[
+            "20:23 the expressions of this manifest make more than 256 MiB | a large text is better a file: `source: PATH`",
+        ],
+    )]);
+}

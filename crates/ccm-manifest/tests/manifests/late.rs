@@ -125,7 +125,8 @@ fn mistakes_that_show_late_have_their_place() {
         ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 "),
         ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 "),
         ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 "),
-        ("- copy: [/n: {source: t.j2}]", "3:27 "),
+        ("- copy: [/n: {source: t.j2}]", "3:27 `source`: "),
+        ("- task: [n: {timeout: \"{{ file('/x') + 'y' }}\"}]", "3:27 `timeout`: expected a whole number"),
     ] {
         let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/x: ]")));
         match completed(&loaded, 0) {
@@ -182,4 +183,21 @@ fn what_a_file_holds_may_decide_whether_it_is_managed() {
     assert!(matches!(completed(&loaded, 0), Completed::Resource(_)));
     machine.write("/x", "own");
     assert!(matches!(completed(&loaded, 0), Completed::NotManaged(_)));
+}
+
+#[test]
+fn an_included_file_that_is_managed_is_late() {
+    let machine = Machine::default().file("t.j2", "{% include 'part.j2' %}").file("/m/part.j2", "old");
+    let loaded =
+        machine.load(&manifest("- note: [n: {text: \"{{ template('t.j2') }}\"}]\n- copy: [/m/part.j2: ]"));
+    assert_eq!(on(&loaded, 0), [1]);
+    machine.write("part.j2", "new");
+    assert_eq!(late_property(&loaded, 0, "text"), r#""new""#);
+    let unchanged = completed_after(&loaded, 0, &|_| true);
+    assert!(matches!(unchanged, Completed::NotBefore(ResourceIndex(1))), "{unchanged:?}");
+    machine.check_all(&[
+        (&manifest("- note: [\"{{ template('t.j2') }}\": ]\n- copy: [/m/part.j2: ]"), &[
+    "3:14 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+]),
+    ]);
 }

@@ -15,6 +15,12 @@ fn machine() -> Machine {
     .file("escaping.j2", "{% include '../../etc/passwd' %}")
     .file("absent.j2", "one\n{% include 'gone.j2' %}")
     .file("again.j2", "{% include 'again.j2' %}")
+    .file("itself.j2", "{{ template('itself.j2') }}")
+    .file("ping.j2", "{{ template('pong.j2') }}")
+    .file("pong.j2", "{{ template('ping.j2') }}")
+    .file("first.j2", "{{ template('second.j2') }}")
+    .file("second.j2", "{{ template('third.j2') }}")
+    .file("third.j2", "{{ template('undefined.j2') }}")
     .file("outer_broken.j2", "one\n\n{% include 'undefined.j2' %}")
     .binary("binary.j2", &[0xff, 0xfe, 0])
 }
@@ -59,6 +65,15 @@ fn what_is_wrong_with_a_template_is_shown_in_it() {
 ]),
         (&manifest("- copy: [/a: {source: again.j2}]"), &[
     "3:27 the template `again.j2` can't be rendered: the template is nested too deep (/m/again.j2:1:4)",
+]),
+        (&manifest("- copy: [/a: {source: itself.j2}]"), &[
+    "3:27 the template `itself.j2` can't be rendered: the template `itself.j2` renders itself (/m/itself.j2:1:4)",
+]),
+        (&manifest("- copy: [/a: {source: ping.j2}]"), &[
+    "3:27 the template `ping.j2` can't be rendered: the template `ping.j2` renders itself (/m/pong.j2:1:4) (/m/ping.j2:1:4)",
+]),
+        (&manifest("- copy: [/a: {source: first.j2}]"), &[
+    "3:27 the template `first.j2` can't be rendered: the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4) (/m/third.j2:1:4) (/m/second.j2:1:4) (/m/first.j2:1:4)",
 ]),
         (&manifest("- copy: [/a: {source: outer_broken.j2}]"), &[
     "3:27 the template `outer_broken.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4) (/m/outer_broken.j2:3:4)",
@@ -150,4 +165,12 @@ fn mistakes_in_what_a_template_wrote_show_the_line_that_did() {
         .file("safe.j2", "- note: [x: {text: {{ Facts.yaml | tojson }}}]\n");
     let catalog = safe.catalog("ccm: {resources_template: safe.j2}");
     assert_eq!(catalog.resources.len(), 1);
+}
+
+#[test]
+fn a_template_that_writes_a_whole_manifest_is_told_to_write_the_list() {
+    let machine = Machine::default().file("r.j2", "ccm:\n  resources:\n    - note: [n: ]\n");
+    let told = machine.reported("ccm: {resources_template: r.j2}");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].ends_with("| write the list alone, without `ccm:` and `resources:`"), "{told:?}");
 }

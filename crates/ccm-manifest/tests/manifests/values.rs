@@ -220,7 +220,7 @@ fn mistakes_point_into_the_expression() {
     "3:28 there is no `fatcs.role` | did you mean `facts`? | give a default if it may be missing: `lookup('fatcs.role', '')`",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.role + 5 }}'}]"), &[
-    "3:28 `+` has no meaning between text and an integer | turn the other side into text with string(…)",
+    "3:28 `+` has no meaning between text and an integer | turn the number into text with string(…), or the text into a number with int(…)",
 ]),
         (&manifest("- note: [a: {text: \"{{ file('gone') }}\"}]"), &[
     "3:28 `/m/gone` can't be read: entity not found",
@@ -233,7 +233,7 @@ fn mistakes_point_into_the_expression() {
     "3:46 there is no `Data.y`",
 ]),
         (&manifest("- note: [a: {text: '{{ Captures.x.y }}'}]"), &[
-    "3:24 nothing captures `x` | `capture` is not supported in this version",
+    "3:24 nothing captures `x` | no resource has `capture`",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.role'}]"), &[
     "3:25 `{{` is not closed | an expression ends with `}}`",
@@ -246,13 +246,13 @@ fn mistakes_point_into_the_expression() {
     "3:27 expected a whole number, found the text `web` | this is what the expression yields",
 ]),
         (&manifest("- task: [a: {timeout: '{{ Facts.quoted }}'}]"), &[
-    "3:27 expected a whole number, found the text `5` | this is what the expression yields",
+    "3:27 expected a whole number, found the text `5` | write it without quotes | this is what the expression yields",
 ]),
         (&manifest("- task: [a: {timeout: 'x{{ Facts.n }}'}]"), &[
     "3:27 expected a whole number, found the text `x5` | this is what the expression yields",
 ]),
         (&manifest("- task: [a: {command: x, args: '{{ Facts.role }}'}]"), &[
-    "3:36 expected a list, found the text `web` | this is what the expression yields",
+    "3:36 expected a list, found the text `web` | write `[web]` | this is what the expression yields",
 ]),
         (&manifest("- task: [a: {level: '{{ Facts.role }}'}]"), &[
     "3:25 expected `quiet` or `loud`, found `web` | this is what the expression yields",

@@ -1,6 +1,6 @@
 //! The properties of a resource as JSON, without what may be secret.
 
-use ccm_model::{Entry, Kind, Map, Node, Properties, Scalar, Value as Written};
+use ccm_model::{Entry, Kind, Map, Node, Properties, REDACTED, Scalar, Value as Written};
 use serde_json::{Map as Object, Number, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -61,7 +61,11 @@ fn hidden(node: &Node) -> Value {
     }
 }
 
+/// Size and checksum; of what holds something that is not to be shown, not even these.
 fn sum(text: &str) -> Value {
+    if text.contains(REDACTED) {
+        return REDACTED.into();
+    }
     let mut hex = String::with_capacity(64);
     for byte in Sha256::digest(text.as_bytes()) {
         hex += &format!("{byte:02x}");
@@ -154,5 +158,18 @@ mod tests {
         }
         let odd = shown(vec![entry("environment", list(vec![list(vec![plain("s3cret")])]))]);
         assert!(!odd.to_string().contains("s3cret"), "{odd}");
+    }
+
+    #[test]
+    fn what_is_secret_is_not_told_at_all() {
+        let text = || quoted("a [redacted] b");
+        let found = shown(vec![
+            entry("content", text()),
+            entry("environment", list(vec![plain("A=[redacted]"), plain("B=abc")])),
+        ]);
+        assert_eq!(found["content"], REDACTED);
+        assert_eq!(found["environment"]["A"], REDACTED);
+        assert_eq!(found["environment"]["B"]["size"], 3);
+        assert_eq!(shown(vec![entry("environment", text())])["environment"], REDACTED);
     }
 }

@@ -6,7 +6,7 @@ use ccm_model::{Outcome, ResourceId, SkipCause, StopCause, Transaction};
 use serde_json::{Value, json};
 
 use super::nanoseconds;
-use crate::text::stopped;
+use crate::text::{stopped, undone};
 
 /// The fields that depend on the kind of the outcome.
 pub(super) struct Words<'a> {
@@ -38,6 +38,10 @@ impl<'a> Words<'a> {
             Outcome::Skipped { cause: SkipCause::Unmet { culprits } } => {
                 words.unmet = culprits.iter().map(ToString::to_string).collect();
                 words.reason.get_or_insert_with(|| format!("{} failed", words.unmet.join(", ")));
+            }
+            Outcome::Skipped { cause: SkipCause::Undone { noop } } => {
+                words.unmet = noop.iter().map(ToString::to_string).collect();
+                words.reason.get_or_insert_with(|| undone(&words.unmet.join(", "), noop.len()));
             }
             Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => {
                 words.reason.get_or_insert_with(|| format!("not managed: {reason}"));

@@ -17,8 +17,8 @@ const SHORTEST_ID: usize = 8;
 #[derive(Debug)]
 pub struct History {
     runs: Vec<StoredRun>,
-    directory: Option<Directory>,
-    path: PathBuf,
+    pub(super) directory: Option<Directory>,
+    pub(super) path: PathBuf,
 }
 
 /// A run that was recorded.

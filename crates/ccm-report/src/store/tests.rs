@@ -1,6 +1,6 @@
 use std::time::UNIX_EPOCH;
 
-use ccm_model::{ResourceId, SessionStarted, Transaction};
+use ccm_model::{Artifact, Artifacts, ResourceId, SessionStarted, Transaction};
 use ccm_testkit::Scratch;
 
 use super::*;
@@ -184,4 +184,56 @@ fn warnings_and_notes_are_shown() {
     let run = history.find(&id).expect("the run");
     let text = run.text_with(&history.events(run).expect("events"));
     assert!(text.contains("\n      warning: look here\n      found there\n"), "{text}");
+}
+
+/// Keeps the files of an execution in a run of its own.
+fn keep(state: &Directory, at: u64, names: &[&'static str]) -> (RunStore, String) {
+    let began = UNIX_EPOCH + Duration::from_millis(at);
+    let encoder = Encoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
+    let mut store = RunStore::begin(state, encoder.identity(), 50);
+    let file = |name: &&'static str| Artifact { name, content: b"a line\n{\x1b[2J".to_vec() };
+    let files = names.iter().map(file).collect();
+    store.keep(&Artifacts { id: ResourceId::new("exec", "Make it!"), position: 7, files });
+    (store, encoder.identity().run_id.clone())
+}
+
+#[test]
+fn what_an_execution_left_is_found_again() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt", "stderr.txt"]);
+    assert!(!store.failed());
+    let history = History::open(state.path()).expect("a history");
+    let run = history.find(&id).expect("a run");
+    assert_eq!(history.executions(run).expect("executions"), ["7-make-it"]);
+    for wanted in ["7", "exec#Make it!", "7-make-it"] {
+        let execution = history.execution(run, wanted).expect("the record").expect("an execution");
+        assert_eq!(
+            execution.text(),
+            "7-make-it\nstdout | a line\nstdout | {\\u{1b}[2J\nstderr | a line\nstderr | {\\u{1b}[2J\n"
+        );
+        assert_eq!(execution.json()["stdout_json"], Value::Null);
+    }
+    let unknown = history.execution(run, "8").expect("the record").expect_err("nothing");
+    assert!(matches!(unknown, ExecutionError::Unknown { known, .. } if known == ["7-make-it"]));
+}
+
+#[test]
+fn an_execution_that_can_not_be_kept_makes_the_record_incomplete() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    // A file of that name is there already.
+    let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt", "stdout.txt"]);
+    assert!(store.failed());
+    assert!(store.wants(&changed("job")), "the rest goes on");
+    let identity = RunIdentity { run_id: id, manifest: MANIFEST.to_owned(), version: "0.1.0" };
+    let summary = RunSummary {
+        noop: false,
+        duration: Duration::ZERO,
+        counts: Counts::default(),
+        stopped: None,
+        message: None,
+    };
+    let recorded = store.finish(&StoredSummary::of(&identity, UNIX_EPOCH, &summary, 4));
+    assert!(matches!(recorded.record, Err(StoreError::Record { .. })));
 }

@@ -33,7 +33,8 @@ impl Level {
                     | SkipCause::ManifestEnded { .. }
                     | SkipCause::Stopped { .. },
             } => Self::Warn,
-            Outcome::Failed(_) | Outcome::Skipped { cause: SkipCause::Unmet { .. } } => Self::Error,
+            Outcome::Failed(_)
+            | Outcome::Skipped { cause: SkipCause::Unmet { .. } | SkipCause::Undone { .. } } => Self::Error,
         }
     }
 
@@ -116,6 +117,7 @@ fn cause(outcome: &Outcome) -> Option<String> {
         Outcome::Failed(failure) => failure.chain.first().cloned(),
         Outcome::Skipped { cause } => Some(match cause {
             SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
+            SkipCause::Undone { noop } => undone(&names(noop), noop.len()),
             SkipCause::NotManaged { reason } => format!("not managed: {reason}"),
             SkipCause::NotSelected => "not selected".to_owned(),
             SkipCause::ManifestEnded { culprit } => {
@@ -125,6 +127,11 @@ fn cause(outcome: &Outcome) -> Option<String> {
         }),
         _ => None,
     }
+}
+
+/// Why what depends on resources in noop is not known.
+pub(crate) fn undone(names: &str, count: usize) -> String {
+    format!("not known, because {names} {} in noop", if count == 1 { "is" } else { "are" })
 }
 
 fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {

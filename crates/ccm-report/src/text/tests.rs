@@ -115,6 +115,10 @@ fn every_outcome_has_its_line() {
             "ERROR exec#job unmet ensure=present: exec#a, file#/etc/b failed\n",
         ),
         (
+            skipped(SkipCause::Undone { noop: vec![id("file#/etc/b")] }),
+            "ERROR exec#job unmet ensure=present: not known, because file#/etc/b is in noop\n",
+        ),
+        (
             skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() }),
             "WARN  exec#job skipped ensure=present: not managed: `if` is false\n",
         ),

@@ -1,18 +1,24 @@
 //! An exec, complete: from the properties as they were written to what will be run.
 
-use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_host::{Command, Host, StartError};
-use ccm_model::{Checked, Diagnostic, Node, SplitError, SplitErrorKind, Text, split_words};
+use ccm_model::{
+    Checked, Diagnostic, Map, Node, SplitError, SplitErrorKind, Text, escape_control, quote_words,
+    split_words,
+};
 
+use super::capture::Captures;
+use super::executor::{Executor, Missing};
+use super::expect::Expectations;
 use super::properties::ExecProperties;
-use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Timeout};
+use super::sandbox::SandboxProperties;
+use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Pause, Timeout, Tries};
 
 /// How long a command may take if nothing else is said.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
+/// The pause after the first try if nothing else is said.
+const DEFAULT_TRY_SLEEP: Duration = Duration::from_secs(1);
 
 /// Who reads the text of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +44,14 @@ pub(crate) struct Guard {
 }
 
 /// An exec without a mistake.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Exec {
     pub name: String,
     /// No other command was written.
     pub command_is_name: bool,
     pub interpreter: Interpreter,
     pub line: CommandLine,
-    pub cwd: PathBuf,
+    pub cwd: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
     pub path: Option<String>,
     pub returns: Vec<u8>,
@@ -58,6 +64,17 @@ pub(crate) struct Exec {
     pub refresh_respects_guards: bool,
     pub logoutput: LogOutput,
     pub stdin: Option<String>,
+    pub tries: usize,
+    pub try_sleep: Duration,
+    pub expect: Option<Expectations>,
+    pub capture: Captures,
+    pub executor: Option<Executor>,
+    /// What it and its guards print is nobody's business.
+    pub sensitive: bool,
+    pub user: Option<String>,
+    pub group: Option<String>,
+    pub umask: Option<u32>,
+    pub sandbox: Option<SandboxProperties>,
 }
 
 /// Something wrong with the properties taken together.
@@ -71,11 +88,13 @@ pub(crate) struct Mistake {
     byte: Option<usize>,
     message: String,
     hint: Option<String>,
+    /// It follows from a mistake that is reported elsewhere.
+    follows: bool,
 }
 
 impl Mistake {
     fn new(property: &'static str, message: impl Into<String>) -> Self {
-        Self { property, element: None, byte: None, message: message.into(), hint: None }
+        Self { property, element: None, byte: None, message: message.into(), hint: None, follows: false }
     }
 
     fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -97,9 +116,10 @@ impl Mistake {
     /// Tells whether it may only be there because one of these properties could not be read.
     pub(crate) fn may_follow_from(&self, wrong: &[&str]) -> bool {
         const TOGETHER: [&[&str]; 3] =
-            [&["command", "args"], &["returns", "unchanged_returns"], &["path", "environment"]];
+            [&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
         let about = TOGETHER.iter().find(|properties| properties.contains(&self.property));
-        about.is_some_and(|properties| properties.iter().any(|property| wrong.contains(property)))
+        self.follows
+            || about.is_some_and(|properties| properties.iter().any(|property| wrong.contains(property)))
     }
 
     /// Points at what was written.
@@ -134,8 +154,12 @@ impl Exec {
         name: &str,
         interpreter: Interpreter,
         written: ExecProperties,
+        settings: &Map,
     ) -> Result<Self, Vec<Mistake>> {
         let mut mistakes = Vec::new();
+        let executor = written.executor.as_deref().and_then(|name| {
+            Executor::find(settings, name).map_err(|missing| mistakes.push(no_executor(name, missing))).ok()
+        });
         let command_is_name = written.command.is_none();
         let text = written.command.as_deref().unwrap_or(name);
         let line = match (interpreter, &written.args) {
@@ -152,11 +176,33 @@ impl Exec {
         };
         let onlyif = guards(written.onlyif, "onlyif");
         let unless = guards(written.unless, "unless");
+        if let Some(executor) = &executor {
+            mistakes.extend(refused(executor, text, written.args.as_deref()));
+            for (property, guards) in [("onlyif", &onlyif), ("unless", &unless)] {
+                mistakes.extend(guards.iter().enumerate().filter_map(|(element, guard)| {
+                    let (message, hint) = executor.refuses(&guard.text)?;
+                    let mistake = Mistake::new(property, message).with_hint(hint);
+                    Some(Mistake { element: Some(element), ..mistake })
+                }));
+            }
+        }
         let codes =
             |codes: Option<Vec<ExitCode>>| codes.map(|codes| codes.iter().map(|code| code.0).collect());
-        let returns: Vec<u8> = codes(written.returns).unwrap_or_else(|| vec![0]);
+        let expected = written.expect.as_ref().and_then(|expect| expect.exit_code);
+        let given = [
+            ("returns", written.returns.is_some()),
+            ("unchanged_returns", written.unchanged_returns.is_some()),
+        ];
+        if let (Some(_), Some((twice, _))) = (expected, given.iter().find(|(_, given)| *given)) {
+            let message = format!("`{twice}` and `exit_code` of `expect` are both given");
+            mistakes.push(Mistake::new(twice, message).with_hint("keep one of them"));
+        }
+        let returns: Vec<u8> =
+            codes(written.returns).unwrap_or_else(|| vec![expected.map_or(0, |expected| expected.0)]);
         let unchanged_returns: Vec<u8> = codes(written.unchanged_returns).unwrap_or_default();
-        mistakes.extend(code_mistakes(&returns, &unchanged_returns));
+        if expected.is_none() {
+            mistakes.extend(code_mistakes(&returns, &unchanged_returns));
+        }
         let environment = written.environment.unwrap_or_default().0;
         if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
             mistakes
@@ -164,13 +210,20 @@ impl Exec {
                     "keep `path`: it is for the lookup of the command and for the command itself",
                 ));
         }
+        let names_workdir = written.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
+        if written.cwd.is_some() && names_workdir {
+            mistakes.push(
+                Mistake::new("cwd", "`cwd` and `workdir` of the sandbox are both given")
+                    .with_hint("keep `workdir`: the command starts there"),
+            );
+        }
         let line = line.filter(|_| mistakes.is_empty()).ok_or(mistakes)?;
         Ok(Self {
             name: name.to_owned(),
             command_is_name,
             interpreter,
             line,
-            cwd: written.cwd.map_or_else(|| PathBuf::from("/"), |cwd| cwd.0),
+            cwd: written.cwd.map(|cwd| cwd.0),
             environment,
             path: written.path.map(|path| path.0),
             returns,
@@ -183,39 +236,24 @@ impl Exec {
             refresh_respects_guards: written.refresh_respects_guards.unwrap_or_default(),
             logoutput: written.logoutput.unwrap_or_default(),
             stdin: written.stdin.map(|text| text.0),
+            tries: written.tries.unwrap_or(Tries(1)).0,
+            try_sleep: written.try_sleep.unwrap_or(Pause(DEFAULT_TRY_SLEEP)).0,
+            expect: written.expect,
+            capture: written.capture.unwrap_or_default(),
+            executor,
+            sensitive: written.sensitive.unwrap_or_default(),
+            user: written.user.map(|user| user.0),
+            group: written.group.map(|group| group.0),
+            umask: written.umask.map(|umask| umask.0),
+            sandbox: written.sandbox,
         })
     }
 
-    /// Looks the program up and lays the environment over the base.
-    ///
-    /// The search path is `path`, else a PATH in `environment`, else the base's: what the command sees is
-    /// what its program is looked for in.
-    pub(crate) fn command(&self, line: &CommandLine, host: Host<'_>) -> Result<Command, StartError> {
-        let mut environment = host.runner.base_environment();
-        let path = self.path.iter().map(|path| ("PATH".to_owned(), path.clone()));
-        for (name, value) in self.environment.iter().cloned().chain(path) {
-            match environment.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, known)) => *known = value,
-                None => environment.push((name, value)),
-            }
-        }
-        let search_path = environment.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
-        if self.cwd.as_os_str() != "/" && !host.files.is_directory(&self.cwd).unwrap_or(true) {
-            let (kind, cause) = match host.files.exists(&self.cwd) {
-                Ok(true) => (ErrorKind::NotADirectory, "it is not a directory"),
-                _ => (ErrorKind::NotFound, "there is no such directory"),
-            };
-            let source = std::io::Error::new(kind, cause);
-            return Err(StartError::WorkingDirectory { path: self.cwd.clone(), source });
-        }
-        Ok(Command {
-            program: host.runner.find(&line.program, search_path, &self.cwd)?,
-            args: line.args.iter().map(OsString::from).collect(),
-            cwd: self.cwd.clone(),
-            environment,
-            stdin: None,
-            timeout: self.timeout,
-        })
+    /// The words of the command and what else is given to it, for hiding them.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let values = self.environment.iter().map(|(_, value)| value);
+        let words = self.line.args.iter().chain([&self.line.program]);
+        words.chain(values).chain(&self.stdin).map(String::as_str)
     }
 
     /// What an error calls a missing command, which differs between the providers.
@@ -225,6 +263,31 @@ impl Exec {
             Interpreter::Shell => "no command to execute",
         }
     }
+}
+
+fn no_executor(name: &str, missing: Missing) -> Mistake {
+    match missing {
+        Missing::Unknown(hint) => {
+            Mistake::new("executor", format!("there is no executor `{}`", escape_control(name)))
+                .with_hint(hint)
+        }
+        Missing::Mistaken => {
+            let message = format!("the executor `{}` is not valid", escape_control(name));
+            Mistake { follows: true, ..Mistake::new("executor", message) }
+        }
+    }
+}
+
+/// Says why an executor does not run a command. It is pointed at where it may have to wait for a late value, so
+/// that nothing is said of what is not known.
+fn refused(executor: &Executor, text: &str, args: Option<&[Text]>) -> Option<Mistake> {
+    let words = args.map(|args| std::iter::once(text).chain(args.iter().map(|arg| &**arg)));
+    let command = words.map_or_else(|| text.to_owned(), quote_words);
+    let (message, hint) = executor.refuses(&command)?;
+    let is_open = |text: &str| text.contains("{{") || text.contains("${");
+    let element = args.filter(|_| !is_open(text)).and_then(|args| args.iter().position(|arg| is_open(arg)));
+    let property = if element.is_some() { "args" } else { "command" };
+    Some(Mistake { element, ..Mistake::new(property, message).with_hint(hint) })
 }
 
 fn paths(written: Option<OneOrMany<AbsolutePath>>) -> Vec<PathBuf> {

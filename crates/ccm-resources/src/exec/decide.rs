@@ -1,21 +1,14 @@
-//! When a command runs, and what its end means. Pure.
+//! When a command runs. Pure.
 
 use ccm_engine::{Decision, Described, ResourceKind, Verified};
-use ccm_model::{Failure, StreamTail};
+use ccm_model::Failure;
 
 use super::command::Exec;
+use super::judge::Ended;
 use super::state::{ExecState, Verdict, describe};
 
 /// The typed side of exec.
 pub(crate) struct ExecKind;
-
-/// What a command that ended by itself leaves to judge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
-    pub code: i32,
-    /// The end of what it printed, for a failure to quote.
-    pub output: Vec<StreamTail>,
-}
 
 impl ResourceKind for ExecKind {
     type Properties = Exec;
@@ -26,20 +19,12 @@ impl ResourceKind for ExecKind {
         decide(exec, state, triggered)
     }
 
-    fn verify(exec: &Exec, _: &ExecState, ended: &Ended) -> Result<Verified, Failure> {
-        let is = |code: &u8| i32::from(*code) == ended.code;
-        if exec.unchanged_returns.iter().any(is) {
-            return Ok(Verified::Unchanged(format!("exit code {} means nothing was changed", ended.code)));
-        }
-        if exec.returns.iter().any(is) {
-            return Ok(Verified::Changed);
-        }
-        let allowed: Vec<String> = exec.returns.iter().map(u8::to_string).collect();
-        let message = format!("exit code {} not in allowed returns [{}]", ended.code, allowed.join(", "));
-        let mut failure = Failure::new(message);
-        failure.changed = true;
-        failure.output.clone_from(&ended.output);
-        Err(failure)
+    fn verify(_: &Exec, _: &ExecState, ended: &Ended) -> Result<Verified, Failure> {
+        ended.judged.clone().map(|success| success.verified)
+    }
+
+    fn captured(_: &Exec, ended: &Ended) -> Option<serde_json::Value> {
+        ended.judged.as_ref().ok().and_then(|success| success.captured.clone())
     }
 
     fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Described {
@@ -88,6 +73,8 @@ fn change(triggered: bool, reason: &str) -> Decision {
 
 #[cfg(test)]
 mod tests {
+    use ccm_model::Map;
+
     use super::*;
     use crate::exec::command::Interpreter;
     use crate::exec::properties::ExecProperties;
@@ -96,7 +83,8 @@ mod tests {
     const TABLE: &str = include_str!("decide_table.txt");
 
     fn exec(creates: bool, guards: bool) -> Exec {
-        let mut exec = Exec::build("true", Interpreter::None, ExecProperties::default()).unwrap();
+        let mut exec =
+            Exec::build("true", Interpreter::None, ExecProperties::default(), &Map::default()).unwrap();
         if creates {
             exec.creates.push("/x".into());
         }
@@ -130,7 +118,7 @@ mod tests {
                 _ => Verdict::NotRun,
             };
             let guards = Guards { verdict, ..Guards::default() };
-            let state = ExecState { creates_satisfied, guards, exit_code: None };
+            let state = ExecState { creates_satisfied, guards, ..ExecState::default() };
             let (decided, why) = match decide(&exec, &state, triggered) {
                 Decision::Keep { reason } => ("keep".to_owned(), reason),
                 Decision::Fail { reason, .. } => ("fail".to_owned(), reason),
@@ -142,22 +130,5 @@ mod tests {
             rows += 1;
         }
         assert_eq!(rows, 27);
-    }
-
-    #[test]
-    fn an_exit_code_is_judged() {
-        let mut exec = exec(false, false);
-        exec.returns = vec![0, 2];
-        exec.unchanged_returns = vec![3];
-        let judge = |code| {
-            let ended = Ended { code, output: Vec::new() };
-            ExecKind::verify(&exec, &ExecState::default(), &ended)
-        };
-        assert_eq!(judge(0), Ok(Verified::Changed));
-        assert_eq!(judge(2), Ok(Verified::Changed));
-        assert_eq!(judge(3), Ok(Verified::Unchanged("exit code 3 means nothing was changed".to_owned())));
-        let failure = judge(7).unwrap_err();
-        assert_eq!(failure.chain, ["exit code 7 not in allowed returns [0, 2]"]);
-        assert!(failure.changed);
     }
 }

@@ -6,23 +6,37 @@ use ccm_model::{Failure, display_duration};
 
 use super::command::{Exec, Guard};
 use super::output::tails;
-use super::provider::{display_process, not_found_by_shell, start_failure};
+use super::provider::{display_process, not_found_by_shell};
+use super::start::{Start, report};
 use super::state::{Guards, Verdict};
 
 /// Runs the guards in order, `onlyif` first, up to the first that decides.
 pub(crate) async fn ask(exec: &Exec, context: &mut Context<'_>) -> Guards {
     let mut guards = Guards::default();
+    let start = match Start::settle(exec, context.host, context.directory) {
+        Ok(start) => start,
+        Err(failure) => {
+            guards.verdict = Verdict::Broken(failure.because_of("the guards could not be asked"));
+            return guards;
+        }
+    };
+    ask_all(exec, &start, &mut guards, context).await;
+    start.end(context);
+    guards
+}
+
+async fn ask_all(exec: &Exec, start: &Start<'_>, guards: &mut Guards, context: &mut Context<'_>) {
     let onlyif = exec.onlyif.iter().map(|guard| (guard, true));
     let unless = exec.unless.iter().map(|guard| (guard, false));
     for (guard, wants_success) in onlyif.chain(unless) {
         let property = if wants_success { "onlyif" } else { "unless" };
-        let code = match exit_code(exec, guard, context).await {
+        let code = match exit_code(exec, start, guard, context).await {
             Ok(code) => code,
             Err(failure) => {
                 let shown = shorten(&guard.text);
                 guards.verdict =
                     Verdict::Broken(failure.because_of(format!("`{property}` `{shown}` could not be asked")));
-                return guards;
+                return;
             }
         };
         let satisfied = (code == 0) == wants_success;
@@ -31,24 +45,29 @@ pub(crate) async fn ask(exec: &Exec, context: &mut Context<'_>) -> Guards {
         if !satisfied {
             guards.verdict =
                 Verdict::Prevented(format!("`{property}` `{}` exited with {code}", shorten(&guard.text)));
-            return guards;
+            return;
         }
         guards.verdict = Verdict::Allowed;
     }
-    guards
 }
 
-async fn exit_code(exec: &Exec, guard: &Guard, context: &mut Context<'_>) -> Result<i32, Failure> {
-    let command = exec.command(&guard.line, context.host).map_err(|error| start_failure(&error, exec))?;
+async fn exit_code(
+    exec: &Exec,
+    start: &Start<'_>,
+    guard: &Guard,
+    context: &mut Context<'_>,
+) -> Result<i32, Failure> {
+    let command = start.command(&guard.line)?;
     let mut ignore = |_, _: &str| {};
     let run = context.host.runner.run(&command, context.cancellation, &mut ignore);
-    let finished = run.await.map_err(|error| start_failure(&error, exec))?;
+    let finished = run.await.map_err(|error| start.failure(&error))?;
+    report(finished.enforced.as_ref(), context);
     for process in &finished.left_running {
         context.warn(format!("left running by a guard: {}", display_process(process)));
     }
     let with_output = |message: String| {
         let mut failure = Failure::new(message);
-        failure.output = tails(&finished);
+        failure.output = tails(exec, &finished);
         failure
     };
     match &finished.exit {

@@ -1,25 +1,33 @@
 //! The exec resource: a command, run when it has to be.
 
+mod capture;
 mod command;
 mod decide;
+mod executor;
+mod expect;
 mod guards;
+mod judge;
 mod output;
 mod posix;
 mod properties;
 mod provider;
+mod record;
+mod sandbox;
 mod shell;
+mod start;
 mod state;
+mod tries;
 mod values;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
 use ccm_model::{
-    Checked, Diagnostic, Entry, Failure, Properties, Reader, Resource, Span, TypeSpec, decode, decode_partly,
-    shell_operator,
+    Checked, Diagnostic, Entry, Failure, Map, Node, Properties, Reader, Resource, Span, TypeSpec, decode,
+    decode_partly, shell_operator,
 };
 use schemars::{Schema, SchemaGenerator};
 
-use crate::mistakes::{COMMON, as_failure};
+use crate::mistakes::{COMMON, as_failure, computed_octal};
 use command::{Exec, Interpreter, Mistake};
 use decide::ExecKind;
 use posix::POSIX;
@@ -46,19 +54,7 @@ impl TypeSpec for ExecType {
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
-        &[
-            "user",
-            "group",
-            "umask",
-            "tries",
-            "try_sleep",
-            "expect",
-            "capture",
-            "sandbox",
-            "executor",
-            "sensitive",
-            "docker",
-        ]
+        &["docker"]
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -89,12 +85,22 @@ impl TypeSpec for ExecType {
         Some("command")
     }
 
+    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let map = resource.properties.get("capture").and_then(Node::as_map);
+        map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
+    }
+
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
         let (properties, mut diagnostics) = decode_partly::<ExecProperties>(&resource.properties, COMMON);
+        if let Some(mistake) = computed_octal(resource, "umask", "0027") {
+            // What else there is to say of it comes from the wrong base.
+            diagnostics.retain(|other| other.span() != mistake.span());
+            diagnostics.push(mistake);
+        }
         let Some(properties) = properties else { return diagnostics };
         let wrong: Vec<&str> = diagnostics.iter().filter_map(|found| property_of(found, resource)).collect();
-        match Exec::build(&resource.id.name, interpreter(resource), properties) {
+        match Exec::build(&resource.id.name, interpreter(resource), properties, &resource.settings) {
             Ok(exec) if wrong.is_empty() => {
                 diagnostics.extend(never_runs(&exec, resource));
                 diagnostics.extend(misses_its_shell(checked));
@@ -109,6 +115,18 @@ impl TypeSpec for ExecType {
         diagnostics
     }
 
+    fn settings(&self) -> &'static [&'static str] {
+        &[executor::SETTING]
+    }
+
+    fn check_settings(&self, settings: &Map) -> Vec<Diagnostic> {
+        executor::check(settings)
+    }
+
+    fn settings_schema(&self) -> Option<Schema> {
+        Some(executor::schema())
+    }
+
     fn schema(&self) -> Schema {
         SchemaGenerator::default().into_root_schema_for::<ExecProperties>()
     }
@@ -116,8 +134,11 @@ impl TypeSpec for ExecType {
 
 impl ResourceType for ExecType {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+        if let Some(mistake) = computed_octal(resource, "umask", "0027") {
+            return Err(as_failure(vec![mistake]));
+        }
         let properties = decode::<ExecProperties>(&resource.properties, COMMON).map_err(as_failure)?;
-        let exec = Exec::build(&resource.id.name, interpreter(resource), properties)
+        let exec = Exec::build(&resource.id.name, interpreter(resource), properties, &resource.settings)
             .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
         let named = resource.provider.as_ref().map(|provider| &*provider.value);
         bind(exec, named, &PROVIDERS, host)

@@ -4,7 +4,13 @@ use ccm_model::Text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::values::{AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, SearchPath, Timeout};
+use super::capture::Captures;
+use super::expect::Expectations;
+use super::sandbox::SandboxProperties;
+use super::values::{
+    AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, Pause, SearchPath, Timeout, Tries, Umask,
+};
+use crate::principal::Principal;
 
 /// What a manifest can say about an exec; its documentation is the reference that users read.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -40,8 +46,33 @@ pub(crate) struct ExecProperties {
     /// Let `creates` and guards hold also when a resource in `subscribe` changed. Default: `false`.
     pub refresh_respects_guards: Option<bool>,
     /// Whether what the command prints goes to the log line by line while it runs. A failure quotes the last
-    /// 20 lines of each stream in any case. Default: `on_failure`.
+    /// 20 lines of each stream in any case, unless `sensitive` is set. Default: `on_failure`.
     pub logoutput: Option<LogOutput>,
+    /// Show and store nothing that the command and its guards print, and hide `command`, `args`, `environment`
+    /// and `stdin` wherever properties are shown. Default: `false`.
+    pub sensitive: Option<bool>,
     /// What the command reads from standard input. Default: nothing, its input is the null device.
     pub stdin: Option<Text>,
+    /// How often the command is tried until it succeeds. Default: `1`.
+    pub tries: Option<Tries>,
+    /// The pause after the first try, such as `5s`. It doubles after each further one, up to a minute, and is
+    /// up to a quarter longer by chance. Default: `1s`.
+    pub try_sleep: Option<Pause>,
+    /// Who the command and its guards run as, by name or in digits, with all groups of that user. Only root can
+    /// run them as somebody else. Default: the user who runs ccm.
+    pub user: Option<Principal>,
+    /// Their primary group, by name or in digits. Default: that of the user.
+    pub group: Option<Principal>,
+    /// The permissions that their new files do not get, in octal digits. Default: `022`.
+    pub umask: Option<Umask>,
+    /// What the command has to do to count as a success: `exit_code`, `stdout`, `stderr`, `stdout_json`.
+    pub expect: Option<Expectations>,
+    /// What other resources may use as `Captures.NAME.KEY`: a map of keys to `stdout.json.a.b`, `stdout.raw`,
+    /// `stderr.raw`, `exit_code` or `duration_ms`.
+    pub capture: Option<Captures>,
+    /// The executor that starts the command, by its name below `ccm` and `executors`. Default: none.
+    pub executor: Option<Text>,
+    /// What the command and its guards are kept from: `mode`, `workdir`, `env`, `network`, `read`, `write`,
+    /// `unix_sockets`, `advisory`. `{}` closes all that can be closed.
+    pub sandbox: Option<SandboxProperties>,
 }

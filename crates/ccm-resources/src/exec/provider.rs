@@ -1,14 +1,21 @@
 //! What both providers do alike: reading, running, and putting an end into words.
 
+use std::path::Path;
+use std::time::Duration;
+
 use ccm_engine::{Context, Provider, Reading, Suitability};
-use ccm_host::{Exit, Finished, Host, Local, Process, StartError};
-use ccm_model::{Failure, Missing, display_duration};
+use ccm_host::{Command, Exit, Finished, Host, Local, Process, StartError, random};
+use ccm_model::{Failure, Missing, Redactor};
 
 use super::command::{Exec, Interpreter};
-use super::decide::{Ended, ExecKind, guards_matter};
+use super::decide::{ExecKind, guards_matter};
 use super::guards;
+use super::judge::{Ended, Success, judge};
 use super::output::tails;
+use super::record;
+use super::start::{Start, report};
 use super::state::ExecState;
+use super::tries::{Attempt, pause, told};
 use super::values::LogOutput;
 
 /// How much of each stream the runner hands on line by line.
@@ -48,8 +55,8 @@ impl Provider<ExecKind> for OnThisHost {
         Box::pin(execute(exec, context))
     }
 
-    fn foresee(&self, exec: &Exec, host: Host<'_>) -> Vec<String> {
-        foresee(exec, host)
+    fn foresee(&self, exec: &Exec, context: &Context<'_>) -> Vec<String> {
+        foresee(exec, context)
     }
 }
 
@@ -61,7 +68,9 @@ async fn status(
 ) -> Result<ExecState, Failure> {
     let mut state = ExecState::default();
     let mut missing = None;
-    for path in &exec.creates {
+    let failed = matches!(reading, Reading::After(Ended { judged: Err(_), .. }));
+    // After a failure nothing depends on them any more.
+    for path in exec.creates.iter().filter(|_| !failed) {
         let exists = context.host.files.exists(path).map_err(|error| {
             Failure::from_error(&error)
                 .because_of(format!("`creates` \"{}\" can't be looked at", path.display()))
@@ -78,10 +87,11 @@ async fn status(
         }
         Reading::Before { .. } => {}
         Reading::After(ended) => {
-            state.exit_code = Some(ended.code);
-            let mut fine = exec.returns.iter().chain(&exec.unchanged_returns);
-            let code_is_fine = fine.any(|code| i32::from(*code) == ended.code);
-            if let Some(path) = missing.filter(|_| code_is_fine) {
+            state.exit_code = ended.code;
+            state.attempts.clone_from(&ended.attempts);
+            state.enforced.clone_from(&ended.enforced);
+            state.captured = ended.judged.as_ref().is_ok_and(|success| success.captured.is_some());
+            if let Some(path) = missing.filter(|_| ended.judged.is_ok()) {
                 let path = path.display();
                 context.warn(format!(
                     "`creates` \"{path}\" was not produced, so the next run will run it again"
@@ -92,19 +102,87 @@ async fn status(
     Ok(state)
 }
 
-/// Runs the command to its end.
+/// Runs the command until it succeeds, as often as it may be tried. What will not get better by waiting is not
+/// tried again: a program that is not there, and a run that is to end.
 async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
-    let mut command = exec.command(&exec.line, context.host).map_err(|error| start_failure(&error, exec))?;
+    let start = Start::settle(exec, context.host, context.directory)
+        .inspect_err(|_| context.leave(record::files(exec, None, None, true)))?;
+    let ended = try_all(exec, &start, context).await;
+    start.end(context);
+    ended
+}
+
+async fn try_all(exec: &Exec, start: &Start<'_>, context: &mut Context<'_>) -> Result<Ended, Failure> {
+    let cwd = Some(start.cwd.as_path());
+    let command = start.command(&exec.line);
+    let mut command = command.inspect_err(|_| context.leave(record::files(exec, cwd, None, true)))?;
     command.stdin.clone_from(&exec.stdin);
+    let mut enforced = None;
+    let mut attempts: Vec<Attempt> = Vec::new();
+    loop {
+        let (code, duration, judged, again) = match run(exec, start, &command, context).await {
+            Ok(finished) => {
+                enforced.clone_from(&finished.enforced);
+                let judged = judge(exec, &finished);
+                if let (true, Ok(Success { captured: Some(captured), .. })) = (exec.sensitive, &judged) {
+                    let mut texts = Vec::new();
+                    leaves(captured, &mut texts);
+                    context.secrets.add(texts);
+                }
+                context.leave(record::files(exec, cwd, Some(&finished), judged.is_err()));
+                let again = judged.as_ref().is_err_and(|failure| failure.missing.is_none());
+                (exit_code(&finished), finished.duration, judged, again && finished.exit != Exit::Cancelled)
+            }
+            // Nothing has happened yet.
+            Err(failure) if attempts.is_empty() => {
+                context.leave(record::files(exec, cwd, None, true));
+                return Err(failure);
+            }
+            Err(failure) => (None, Duration::ZERO, Err(failure), false),
+        };
+        let error = judged.as_ref().err().and_then(|failure| failure.chain.first().cloned());
+        attempts.push(Attempt { exit_code: code, duration, error });
+        let again = again && attempts.len() < exec.tries;
+        if again
+            && context.host.pause(pause(exec.try_sleep, attempts.len(), random()), context.cancellation).await
+        {
+            continue;
+        }
+        if let Some(told) = told(judged.is_ok(), attempts.len(), exec.tries) {
+            context.note(told);
+        }
+        return Ok(Ended { code, attempts, judged, enforced });
+    }
+}
+
+/// The texts and numbers in a value, as text.
+fn leaves(value: &serde_json::Value, texts: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Null | serde_json::Value::Bool(_) => {}
+        serde_json::Value::Number(number) => texts.push(number.to_string()),
+        serde_json::Value::String(text) => texts.push(text.clone()),
+        serde_json::Value::Array(elements) => elements.iter().for_each(|element| leaves(element, texts)),
+        serde_json::Value::Object(map) => map.values().for_each(|value| leaves(value, texts)),
+    }
+}
+
+/// Runs the command once to its end.
+async fn run(
+    exec: &Exec,
+    start: &Start<'_>,
+    command: &Command,
+    context: &mut Context<'_>,
+) -> Result<Finished, Failure> {
     let (runner, cancellation) = (context.host.runner, context.cancellation);
-    let show = exec.logoutput == LogOutput::Always;
+    let show = exec.logoutput == LogOutput::Always && !exec.sensitive;
     let mut on_line = |stream, line: &str| {
         if show {
             context.line(stream, line);
         }
     };
-    let finished = runner.run(&command, cancellation, &mut on_line).await;
-    let finished = finished.map_err(|error| start_failure(&error, exec))?;
+    let finished = runner.run(command, cancellation, &mut on_line).await;
+    let finished = finished.map_err(|error| start.failure(&error))?;
+    report(finished.enforced.as_ref(), context);
     for process in &finished.left_running {
         context.warn(format!("left running: {}", display_process(process)));
     }
@@ -115,33 +193,14 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failur
             }
         }
     }
-    ended(exec, &finished)
+    Ok(finished)
 }
 
-/// Judges how a command ended, short of its exit code.
-fn ended(exec: &Exec, finished: &Finished) -> Result<Ended, Failure> {
-    let mut failure = match &finished.exit {
-        Exit::Code(code) => {
-            if let Some(mut failure) = not_found_by_shell(exec, finished) {
-                // What the shell ran before that line has happened.
-                failure.changed = true;
-                return Err(failure);
-            }
-            return Ok(Ended { code: *code, output: tails(finished) });
-        }
-        Exit::Signal { name, .. } => Failure::new(format!("command was killed by {name}")),
-        Exit::TimedOut { after } => {
-            Failure::new(format!("command timed out after {}", display_duration(*after)))
-                .with_hint("raise `timeout`, or find out what the command waits for")
-        }
-        Exit::Cancelled => Failure::new("command was stopped, because the run was"),
-    };
-    for process in &finished.unkillable {
-        failure.chain.push(format!("could not be killed, and still runs: {}", display_process(process)));
+fn exit_code(finished: &Finished) -> Option<i32> {
+    match finished.exit {
+        Exit::Code(code) => Some(code),
+        _ => None,
     }
-    failure.changed = true;
-    failure.output = tails(finished);
-    Err(failure)
 }
 
 /// Number and name.
@@ -150,15 +209,17 @@ pub(crate) fn display_process(process: &Process) -> String {
 }
 
 /// Puts a command that did not start into words, with advice.
-pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
+pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path) -> Failure {
     let mut failure = Failure::from_error(error);
     match error {
         StartError::NotFound { name, .. } if name.contains('/') => {
-            failure.missing = Some(Missing::Path(exec.cwd.join(name)));
+            failure.missing = Some(Missing::Path(relative_to.join(name)));
             if name.starts_with('~') {
                 failure.hints.push("`~` is not expanded: write the whole path".to_owned());
             } else if !name.starts_with('/') {
-                failure.hints.push(format!("it is relative to `cwd`, which is \"{}\"", exec.cwd.display()));
+                let what = if exec.sandbox.is_some() { "the directory of the manifest" } else { "`cwd`" };
+                let hint = format!("it is relative to {what}, which is \"{}\"", relative_to.display());
+                failure.hints.push(hint);
             }
         }
         StartError::NotFound { name, path } => {
@@ -169,10 +230,31 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec) -> Failure {
         StartError::InterpreterMissing { interpreter, .. } => {
             failure.missing = Some(Missing::Path(interpreter.into()));
         }
-        StartError::WorkingDirectory { path, .. } => failure.missing = Some(Missing::Path(path.clone())),
+        StartError::WorkingDirectory { path, .. } | StartError::SandboxPath { path, .. } => {
+            failure.missing = Some(Missing::Path(path.clone()));
+        }
+        StartError::OutsideSandbox { .. } => {
+            failure.hints.push("open the directory that it is in with `read` of the sandbox".to_owned());
+        }
+        StartError::NotEnforceable { .. } => {
+            failure
+                .hints
+                .push("with `advisory: true` it runs, and what was not enforced is reported".to_owned());
+        }
         _ => {}
     }
+    if exec.sensitive {
+        hide_texts(&mut failure, exec);
+    }
     failure
+}
+
+/// Hides what the command of an exec is made of.
+fn hide_texts(failure: &mut Failure, exec: &Exec) {
+    let redactor = Redactor::new(exec.texts());
+    for text in failure.chain.iter_mut().chain(&mut failure.hints) {
+        *text = redactor.redact(text).into_owned();
+    }
 }
 
 /// Advises what to do about a name that was hardly meant as a program's.
@@ -196,7 +278,7 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     if exec.interpreter != Interpreter::Shell || finished.exit != Exit::Code(127) {
         return None;
     }
-    let output = tails(finished);
+    let output = tails(exec, finished);
     let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
     let name = not_found_name(stderr.lines.last()?)?.to_owned();
     let path = exec.path.clone().unwrap_or_default();
@@ -221,10 +303,11 @@ fn not_found_name(line: &str) -> Option<&str> {
 }
 
 /// Names what would keep the command from starting now.
-fn foresee(exec: &Exec, host: Host<'_>) -> Vec<String> {
-    match exec.command(&exec.line, host) {
+fn foresee(exec: &Exec, context: &Context<'_>) -> Vec<String> {
+    let start = Start::settle(exec, context.host, context.directory);
+    match start.and_then(|start| start.command(&exec.line)) {
         Ok(_) => Vec::new(),
-        Err(error) => vec![format!("as things are now it would fail: {error}")],
+        Err(failure) => vec![format!("as things are now it would fail: {}", failure.chain.join(": "))],
     }
 }
 

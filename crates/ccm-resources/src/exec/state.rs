@@ -1,10 +1,13 @@
 //! What is known of an exec.
 
 use ccm_engine::Described;
+use ccm_host::Enforced;
 use ccm_model::Failure;
 use serde_json::json;
 
 use super::command::Exec;
+use super::sandbox;
+use super::tries::{self, Attempt};
 
 /// What was read before or after a command ran.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +18,12 @@ pub(crate) struct ExecState {
     pub guards: Guards,
     /// The exit code of the command, once it has run.
     pub exit_code: Option<i32>,
+    /// How each try ended, once it has run.
+    pub attempts: Vec<Attempt>,
+    /// It captured all that it was asked to.
+    pub captured: bool,
+    /// What of its sandbox was enforced, once it has run.
+    pub enforced: Option<Enforced>,
 }
 
 /// What the guards said.
@@ -45,7 +54,7 @@ pub(crate) enum Verdict {
 /// Shapes the state for events.
 pub(crate) fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Described {
     let ensure = "present";
-    Described {
+    let mut described = Described {
         ensure: ensure.to_owned(),
         state: json!({
             "protocol": "io.choria.ccm.v1.resource.exec.state",
@@ -58,5 +67,17 @@ pub(crate) fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Descri
             "unless_satisfied": state.guards.unless_satisfied,
             "decision": decision,
         }),
+    };
+    if exec.tries > 1 {
+        described.state["attempts"] = tries::describe(&state.attempts);
     }
+    if exec.sandbox.is_some() {
+        described.state["sandbox"] = state.enforced.as_ref().map(sandbox::describe).into();
+    }
+    if !exec.capture.0.is_empty() {
+        // Their values may be secret.
+        let names = exec.capture.names().filter(|_| state.captured);
+        described.state["captured"] = names.collect();
+    }
+    described
 }

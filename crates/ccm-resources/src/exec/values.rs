@@ -63,12 +63,58 @@ pub(crate) struct Timeout(pub Option<Duration>);
 
 impl<'de> Deserialize<'de> for Timeout {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Pause(duration) = Pause::deserialize(deserializer)?;
+        Ok(Self(Some(duration).filter(|duration| !duration.is_zero())))
+    }
+}
+
+/// A span of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pause(pub Duration);
+
+impl<'de> Deserialize<'de> for Pause {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Text::deserialize(deserializer)?;
         let duration = parse_duration(&text).map_err(|error| {
             let (message, hint) = (error.to_string(), error.hint());
             D::Error::custom(format!("{}\nhint: {}", escape_control(&message), escape_control(&hint)))
         })?;
-        Ok(Self(Some(duration).filter(|duration| !duration.is_zero())))
+        Ok(Self(duration))
+    }
+}
+
+/// How often something is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tries(pub usize);
+
+impl Tries {
+    const MOST: i64 = 1000;
+}
+
+impl<'de> Deserialize<'de> for Tries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let tries = i64::deserialize(deserializer)?;
+        match usize::try_from(tries) {
+            Ok(number) if (1..=Self::MOST).contains(&tries) => Ok(Self(number)),
+            _ => Err(D::Error::custom(format!("tries are 1 to {}, found {tries}", Self::MOST))),
+        }
+    }
+}
+
+/// The permissions that new files do not get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Umask(pub u32);
+
+impl<'de> Deserialize<'de> for Umask {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        let digits = text.strip_prefix("0o").unwrap_or(&text);
+        let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+        let umask = u32::from_str_radix(digits, 8).ok().filter(|umask| is_octal && *umask <= 0o777);
+        umask.map(Self).ok_or_else(|| {
+            let shown = escape_control(&text);
+            D::Error::custom(format!("`{shown}` is not a umask in octal digits\nhint: write it like `0027`"))
+        })
     }
 }
 
@@ -230,6 +276,15 @@ fn text_without_nul<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String
     if text.contains('\0') { Err(D::Error::custom("the text holds a NUL character")) } else { Ok(text) }
 }
 
+fn duration_schema() -> Schema {
+    json_schema!({
+        "anyOf": [
+            { "type": "string", "pattern": "^\\s*(0|([0-9]*\\.?[0-9]+(ns|us|µs|ms|s|m|h|d|w)\\s*)+)\\s*$" },
+            { "const": 0 },
+        ]
+    })
+}
+
 /// Writes `JsonSchema` for a value that stands where it is used.
 macro_rules! inline_schema {
     ($($type:ident $(<$parameter:ident>)? => |$generator:ident| $schema:expr;)*) => {$(
@@ -253,12 +308,10 @@ inline_schema! {
     AbsolutePath => |_generator| json_schema!({ "type": "string", "pattern": "^/" });
     SearchPath => |_generator| json_schema!({ "type": "string", "pattern": "^/[^:]*(:/[^:]*)*$" });
     ExitCode => |_generator| json_schema!({ "type": "integer", "minimum": 0, "maximum": 255 });
-    Timeout => |_generator| json_schema!({
-        "anyOf": [
-            { "type": "string", "pattern": "^\\s*(0|([0-9]*\\.?[0-9]+(ns|us|µs|ms|s|m|h|d|w)\\s*)+)\\s*$" },
-            { "const": 0 },
-        ]
-    });
+    Timeout => |_generator| duration_schema();
+    Pause => |_generator| duration_schema();
+    Tries => |_generator| json_schema!({ "type": "integer", "minimum": 1, "maximum": Tries::MOST });
+    Umask => |_generator| json_schema!({ "type": ["string", "number"], "pattern": "^(0o)?0*[0-7]{1,3}$" });
     LogOutput => |_generator| json_schema!({ "enum": [true, false, "on_failure"] });
     Environment => |_generator| {
         json_schema!({

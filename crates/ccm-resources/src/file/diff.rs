@@ -1,9 +1,11 @@
 //! How content changes, for people to read.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use ccm_host::{FileKind, FileState};
-use similar::TextDiff;
+use ccm_model::{REDACTED, Redactor};
+use similar::{Change, ChangeTag, TextDiff};
 
 use super::state::State;
 use super::wanted::File;
@@ -25,19 +27,26 @@ struct Side<'a> {
     content: Option<&'a [u8]>,
 }
 
+impl Side<'_> {
+    /// Without what would let its content be guessed.
+    fn without_sum(self) -> Self {
+        Self { sha256: None, ..self }
+    }
+}
+
 /// Shows how the content would be changed to the wanted one, if that is asked for.
 pub(crate) fn to_wanted(file: &File, state: &State) -> Option<String> {
     let wanted = &state.wanted;
     let content = wanted.content.as_deref().or(wanted.sha256.is_none().then_some(&[][..]));
     let new = Side { exists: true, sha256: wanted.sha256.as_deref(), content };
-    state.diff.then(|| between(file, old(state), new))
+    state.diff.then(|| between(file, state, old(state), new))
 }
 
 /// Shows what would be removed, if that is asked for.
 pub(crate) fn to_nothing(file: &File, state: &State) -> Option<String> {
     let gone = Side { exists: false, sha256: None, content: Some(&[]) };
     let is_file = !state.found.link && old(state).exists;
-    (state.diff && is_file).then(|| between(file, old(state), gone))
+    (state.diff && is_file).then(|| between(file, state, old(state), gone))
 }
 
 fn old(state: &State) -> Side<'_> {
@@ -51,9 +60,13 @@ fn old(state: &State) -> Side<'_> {
     }
 }
 
-fn between(file: &File, old: Side<'_>, new: Side<'_>) -> String {
+fn between(file: &File, state: &State, old: Side<'_>, new: Side<'_>) -> String {
+    if file.sensitive {
+        return format!("sensitive content {}\n", fate(old.without_sum(), new.without_sum()));
+    }
+    let (old, new) = if state.holds_secret { (old.without_sum(), new.without_sum()) } else { (old, new) };
     if let (Some(from), Some(to)) = (old.content.and_then(text), new.content.and_then(text)) {
-        return unified(file, old, from, new, to);
+        return unified(file, state, (old, from), (new, to));
     }
     let is_binary = |side: Side<'_>| side.content.is_some_and(|content| text(content).is_none());
     let what = if is_binary(old) || is_binary(new) { "binary content" } else { "content of more than 1 MiB" };
@@ -75,14 +88,74 @@ fn fate(old: Side<'_>, new: Side<'_>) -> String {
     sums.map_or_else(|| verb.to_owned(), |sums| format!("{verb} (sha256 {sums})"))
 }
 
-fn unified(file: &File, old: Side<'_>, from: &str, new: Side<'_>, to: &str) -> String {
+fn unified(file: &File, state: &State, (old, from): (Side<'_>, &str), (new, to): (Side<'_>, &str)) -> String {
     let path = file.path.display().to_string().escape_debug().to_string();
     let header = |side: Side<'_>| if side.exists { path.clone() } else { "/dev/null".to_owned() };
     // A carriage return would be lost on most screens, and it ends no line of a Unix file.
     let [from, to] = [from, to].map(|text| text.replace('\r', "\\r"));
     let diff = TextDiff::configure().timeout(EFFORT).diff_lines(&from, &to);
-    let text = diff.unified_diff().context_radius(3).header(&header(old), &header(new)).to_string();
+    let mut unified = diff.unified_diff();
+    unified.context_radius(3).header(&header(old), &header(new));
+    let (gone, come) = &state.hidden_lines;
+    if gone.is_empty() && come.is_empty() {
+        return bounded(&unified.to_string());
+    }
+    let mut text = format!("--- {}\n+++ {}\n", header(old), header(new));
+    for hunk in unified.iter_hunks() {
+        text += &format!("{}\n", hunk.header());
+        let lines: Vec<Line<'_>> = hunk.iter_changes().map(|change| Line::of(&change, gone, come)).collect();
+        // What takes the place of a secret, or had to make room for one, is one as well: an old password.
+        for block in lines.chunk_by(|one, next| (one.tag == ' ') == (next.tag == ' ')) {
+            let is_changed = block.iter().any(|line| line.tag != ' ' && line.hidden);
+            for line in block {
+                text.push(line.tag);
+                text += if line.hidden || is_changed { REDACTED } else { line.text };
+                text.push('\n');
+            }
+        }
+    }
     bounded(&text)
+}
+
+/// A line of a diff.
+struct Line<'a> {
+    tag: char,
+    text: &'a str,
+    hidden: bool,
+}
+
+impl<'a> Line<'a> {
+    fn of(change: &Change<&'a str>, gone: &HashSet<usize>, come: &HashSet<usize>) -> Self {
+        let is_in = |index: Option<usize>, hidden: &HashSet<usize>| {
+            index.is_some_and(|index| hidden.contains(&index))
+        };
+        Self {
+            tag: match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            },
+            text: change.value().trim_end_matches('\n'),
+            hidden: is_in(change.old_index(), gone) || is_in(change.new_index(), come),
+        }
+    }
+}
+
+/// The lines of a content, counted from zero, that hold something to hide.
+pub(crate) fn hidden_lines(redactor: &Redactor, content: &[u8]) -> HashSet<usize> {
+    let hidden = redactor.hidden(content);
+    let mut hidden = hidden.iter().peekable();
+    let mut lines = HashSet::new();
+    let mut end = 0;
+    for (number, line) in content.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let start = end;
+        end += line.len();
+        while hidden.next_if(|range| range.end <= start).is_some() {}
+        if hidden.peek().is_some_and(|range| range.start < end) {
+            lines.insert(number);
+        }
+    }
+    lines
 }
 
 fn bounded(text: &str) -> String {

@@ -10,12 +10,10 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{
-    Checked, Diagnostic, Failure, ManagedPath, Resource, ScalarStyle, TypeSpec, WantedAt, decode,
-};
+use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, WantedAt, decode};
 use schemars::{Schema, SchemaGenerator};
 
-use crate::mistakes::{COMMON, as_failure};
+use crate::mistakes::{COMMON, as_failure, computed_octal};
 use decide::FileResource;
 use posix::Posix;
 use properties::FileProperties;
@@ -34,10 +32,6 @@ impl TypeSpec for FileType {
 
     fn summary(&self) -> &'static str {
         "Manages a file or a directory: its content, owner, group and mode."
-    }
-
-    fn not_yet(&self) -> &'static [&'static str] {
-        &["sensitive"]
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -72,7 +66,7 @@ impl TypeSpec for FileType {
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        let computed_mode = computed_mode(checked.resource);
+        let computed_mode = computed_octal(checked.resource, "mode", "0644");
         let mut diagnostics = match decode::<FileProperties>(&checked.resource.properties, COMMON) {
             Ok(properties) => {
                 let mistakes = build(checked.resource, properties).err().unwrap_or_default();
@@ -96,7 +90,7 @@ impl TypeSpec for FileType {
 
 impl ResourceType for FileType {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
-        if let Some(mistake) = computed_mode(resource) {
+        if let Some(mistake) = computed_octal(resource, "mode", "0644") {
             return Err(as_failure(vec![mistake]));
         }
         let properties = decode::<FileProperties>(&resource.properties, COMMON).map_err(as_failure)?;
@@ -104,17 +98,6 @@ impl ResourceType for FileType {
             .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
         bind(file, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
     }
-}
-
-/// Refuses a mode that an expression yielded as a number: nobody can tell in which base it was meant.
-fn computed_mode(resource: &Resource) -> Option<Diagnostic> {
-    let node = resource.properties.get("mode")?;
-    let is_number = node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Computed);
-    is_number.then(|| {
-        let message = format!("expected a mode as text, found {}", node.describe());
-        Diagnostic::error(node.span, message)
-            .with_hint("write it as text where it comes from, like `\"0644\"`")
-    })
 }
 
 fn build(resource: &Resource, properties: FileProperties) -> Result<File, Vec<Mistake>> {

@@ -6,7 +6,7 @@ use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
     Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
 };
-use ccm_model::{Failure, Missing};
+use ccm_model::{Failure, Missing, Secrets};
 
 use super::decide::{Done, FileResource, Plan, mount_point, plan};
 use super::diff;
@@ -15,6 +15,9 @@ use super::wanted::{Content, Ensure, File};
 
 /// A file whose content is not managed is read for its checksum only if it is no longer than this.
 const UNMANAGED: u64 = 16 << 20;
+
+/// Content of more bytes than this is not looked for in what others say.
+const LONGEST_SECRET: usize = 64 << 10;
 
 /// Manages files of this machine.
 pub(crate) struct Posix;
@@ -37,8 +40,8 @@ impl Provider<FileResource> for Posix {
         Box::pin(async move { status(file, &reading, context) })
     }
 
-    fn foresee(&self, file: &File, host: Host<'_>) -> Vec<String> {
-        ungiven(file, host.files).into_iter().collect()
+    fn foresee(&self, file: &File, context: &Context<'_>) -> Vec<String> {
+        ungiven(file, context.host.files).into_iter().collect()
     }
 
     fn execute<'a>(
@@ -75,7 +78,14 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     // What was done is judged by what was written, even if the source has changed since.
     let before = matches!(reading, Reading::Before { .. });
     let diff = context.diff && before;
-    let keep_up_to = if diff { diff::LIMIT } else { 0 };
+    if let (true, true, Some(Content::Text(text))) = (before, file.sensitive, &file.content) {
+        become_secret(text.as_bytes(), context.secrets);
+    }
+    let redactor = context.secrets.redactor();
+    let mut holds_secret =
+        matches!(&file.content, Some(Content::Text(text)) if redactor.finds(text.as_bytes()));
+    let is_looked_at = file.content.is_some() && !redactor.is_empty();
+    let keep_up_to = if diff || is_looked_at || file.sensitive { diff::LIMIT } else { 0 };
     let mut wanted = Wanted::default();
     if file.ensure != Ensure::Absent {
         wanted.uid = number(file.owner.as_deref(), "user", |name| files.user(name))?;
@@ -91,6 +101,12 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         (_, Some(Content::Source(source))) => {
             let read = files.read(&context.directory.join(source), keep_up_to).map_err(|e| unread(&e))?;
             wanted.sha256 = Some(read.sha256);
+            if let Some(content) = &read.content {
+                if file.sensitive {
+                    become_secret(content, context.secrets);
+                }
+                holds_secret = redactor.finds(content);
+            }
             wanted.content = read.content.filter(|_| diff);
         }
         (_, None) => {}
@@ -121,13 +137,28 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     });
     let can_back_up = context.state_directory.is_some();
     let needed_by_ccm = context.state_directory.is_some_and(|state| state.starts_with(&file.path));
-    let mut state = State { found, names, wanted, mount: None, needed_by_ccm, can_back_up, diff };
+    let hidden_lines = |content: Option<&Vec<u8>>| {
+        content.filter(|_| diff).map(|content| diff::hidden_lines(&redactor, content)).unwrap_or_default()
+    };
+    let old = found.target.as_ref().and_then(|target| target.content.as_ref());
+    let hidden_lines = (hidden_lines(old), hidden_lines(wanted.content.as_ref()));
+    holds_secret |= old.is_some_and(|content| redactor.finds(content));
+    let mount = None;
+    let mut state =
+        State { found, names, wanted, mount, needed_by_ccm, can_back_up, diff, holds_secret, hidden_lines };
     // To ask about mounts takes its time, and only a change can fail because of one.
     if before && plan(file, &state).replaces() {
         let mount = files.mount_in_the_way(&file.path, file.force);
         state.mount = mount.map_err(|error| failure(&error))?;
     }
     Ok(state)
+}
+
+/// Remembers content as a secret. What is too long to be looked for everywhere stays one of this file alone.
+fn become_secret(content: &[u8], secrets: &Secrets) {
+    if let Some(text) = str::from_utf8(content).ok().filter(|text| text.len() <= LONGEST_SECRET) {
+        secrets.add([text]);
+    }
 }
 
 fn is_number(name: &str) -> bool {

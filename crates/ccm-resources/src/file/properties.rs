@@ -4,7 +4,8 @@ use ccm_model::Text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::values::{Mode, Principal, SourcePath};
+use super::values::{Mode, SourcePath};
+use crate::principal::Principal;
 
 /// What a manifest can say about a file; its documentation is the reference that users read.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -27,4 +28,7 @@ pub(crate) struct FileProperties {
     /// Keep a copy of the old content in ccm's state directory before it is replaced or removed.
     /// Default: `false`.
     pub backup: Option<bool>,
+    /// Show neither the content nor its size or checksum, not in a diff either, and hide it wherever else it
+    /// would appear from then on, if it is no longer than 64 KiB. Default: `false`.
+    pub sensitive: Option<bool>,
 }

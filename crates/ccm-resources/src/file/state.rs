@@ -1,5 +1,6 @@
 //! What is known of a file.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use ccm_engine::Described;
@@ -25,6 +26,10 @@ pub(crate) struct State {
     pub can_back_up: bool,
     /// A diff is asked for.
     pub diff: bool,
+    /// The content there is or is to be holds something that must not be shown.
+    pub holds_secret: bool,
+    /// The lines of what is there, and of what is to be there, that a diff must not show.
+    pub hidden_lines: (HashSet<usize>, HashSet<usize>),
 }
 
 /// What of a wish only the machine knows.
@@ -38,7 +43,8 @@ pub(crate) struct Wanted {
     pub content: Option<Vec<u8>>,
 }
 
-/// Shapes the state for events. It never holds content.
+/// Shapes the state for events. It never holds content, and of what is secret not even size and checksum, which
+/// would let it be guessed.
 pub(crate) fn describe(file: &File, state: &State) -> Described {
     let target = state.found.target.as_ref();
     let ensure = match target.map(|target| target.kind) {
@@ -48,6 +54,7 @@ pub(crate) fn describe(file: &File, state: &State) -> Described {
         None => "absent",
     };
     let names = state.names.as_ref();
+    let is_secret = file.sensitive || state.holds_secret;
     let is_file = target.is_some_and(|target| target.kind == FileKind::File);
     Described {
         ensure: ensure.to_owned(),
@@ -59,8 +66,8 @@ pub(crate) fn describe(file: &File, state: &State) -> Described {
             "owner": names.map(|(owner, _)| owner),
             "group": names.map(|(_, group)| group),
             "mode": target.map(|target| mode(target.mode)),
-            "size": target.filter(|_| is_file).map_or(Value::Null, |target| target.size.into()),
-            "checksum": target.and_then(|target| target.sha256.as_ref()),
+            "size": target.filter(|_| is_file && !is_secret).map_or(Value::Null, |target| target.size.into()),
+            "checksum": target.filter(|_| !is_secret).and_then(|target| target.sha256.as_ref()),
         }),
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct File {
     pub mode: Option<u32>,
     pub force: bool,
     pub backup: bool,
+    /// Nothing of the content is to be shown.
+    pub sensitive: bool,
 }
 
 /// A combination of properties that can't be.
@@ -133,6 +135,7 @@ impl File {
             },
             force,
             backup,
+            sensitive: written.sensitive.unwrap_or_default(),
         })
     }
 }

@@ -10,10 +10,10 @@ use ccm_resources::types;
 fn node(text: &str) -> Node {
     let inside = |open, close| text.strip_prefix(open).and_then(|text: &str| text.strip_suffix(close));
     let value = if let Some(list) = inside('[', ']') {
-        Value::List(list.split('|').filter(|part| !part.is_empty()).map(node).collect())
+        Value::List(parts(list).filter(|part| !part.is_empty()).map(node).collect())
     } else if let Some(map) = inside('{', '}') {
         Value::Map(Map::new(
-            map.split('|')
+            parts(map)
                 .filter_map(|part| part.split_once('='))
                 .map(|(key, value)| entry(key, value))
                 .collect(),
@@ -26,6 +26,15 @@ fn node(text: &str) -> Node {
         Value::Scalar(Scalar { text: text.into(), style })
     };
     Node { value, span: Span::default() }
+}
+
+/// The parts between bars that stand in no further list or map.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |part| {
+        depth += i32::from(matches!(part, '[' | '{')) - i32::from(matches!(part, ']' | '}'));
+        part == '|' && depth == 0
+    })
 }
 
 fn entry(key: &str, value: &str) -> Entry {
@@ -50,12 +59,30 @@ pub(crate) fn resource(type_name: &str, name: &str, properties: &[(&str, &str)])
     }
 }
 
-/// What the type finds wrong, as `message | hint`.
-pub(crate) fn mistakes(resource: &Resource) -> Vec<String> {
-    let shown = |diagnostic: Diagnostic| match diagnostic.hints.first() {
+/// The same, in a manifest that says something below `ccm` for all resources of the type.
+#[allow(dead_code, reason = "not every type has such settings")]
+pub(crate) fn with_settings(mut resource: Resource, settings: &[(&str, &str)]) -> Resource {
+    resource.settings = Map::new(settings.iter().map(|(key, value)| entry(key, value)).collect()).into();
+    resource
+}
+
+/// What a type finds wrong with such settings, as `message | hint`.
+#[allow(dead_code, reason = "not every type has such settings")]
+pub(crate) fn mistakes_in_settings(resource: &Resource) -> Vec<String> {
+    let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
+    let spec: &dyn TypeSpec = found.expect("a type of that name");
+    spec.check_settings(&resource.settings).into_iter().map(shown).collect()
+}
+
+fn shown(diagnostic: Diagnostic) -> String {
+    match diagnostic.hints.first() {
         Some(hint) => format!("{} | {hint}", diagnostic.message),
         None => diagnostic.message,
-    };
+    }
+}
+
+/// What the type finds wrong, as `message | hint`.
+pub(crate) fn mistakes(resource: &Resource) -> Vec<String> {
     let checked = Checked { resource, source_text: "" };
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
     let spec: &dyn TypeSpec = found.expect("a type of that name");

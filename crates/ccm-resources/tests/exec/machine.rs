@@ -3,14 +3,16 @@
 use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, Run, Stop};
-use ccm_host::{Cancellation, Captured, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
+use ccm_host::{Cancellation, Captured, Clock, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
 use ccm_resources::types;
 
 #[derive(Default)]
 pub(crate) struct Machine {
     pub runner: FakeRunner,
     pub files: FakeFiles,
+    pub clock: FakeClock,
+    pub secrets: Secrets,
 }
 
 impl Machine {
@@ -24,24 +26,40 @@ impl Machine {
 
     /// Applies one resource.
     pub(crate) fn apply(&self, resource: Resource) -> Transaction {
-        self.run(resource, false)
+        self.run(resource, false, &self.clock, &Cancellation::never())
+    }
+
+    /// Applies one resource in a run that may be ended from outside, at the time of another clock.
+    pub(crate) fn apply_until(
+        &self,
+        cancellation: &Cancellation,
+        clock: &dyn Clock,
+        resource: Resource,
+    ) -> Transaction {
+        self.run(resource, false, clock, cancellation)
     }
 
     /// Applies one resource in noop.
     pub(crate) fn noop(&self, resource: Resource) -> Transaction {
-        self.run(resource, true)
+        self.run(resource, true, &self.clock, &Cancellation::never())
     }
 
-    fn run(&self, resource: Resource, noop: bool) -> Transaction {
+    fn run(
+        &self,
+        resource: Resource,
+        noop: bool,
+        clock: &dyn Clock,
+        cancellation: &Cancellation,
+    ) -> Transaction {
         let catalog = Catalog { resources: vec![resource], ..Catalog::default() };
-        let clock = FakeClock::default();
         let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
         let run = Run {
             catalog: &catalog,
             types: &types,
-            host: Host { runner: &self.runner, files: &self.files, clock: &clock },
+            host: Host { runner: &self.runner, files: &self.files, clock },
             late: &NoLateValues,
-            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
+            secrets: &self.secrets,
+            stop: Stop { cancellation, cause: &OnceLock::new() },
             noop,
             fail_on_error: false,
             only: None,

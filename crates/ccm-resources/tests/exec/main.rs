@@ -3,9 +3,14 @@
 
 #[path = "../build/mod.rs"]
 mod build;
+mod confined;
+mod executors;
+mod expecting;
 mod machine;
 mod mistakes;
 mod running;
+mod sensitive;
+mod trying;
 
 use ccm_model::Resource;
 

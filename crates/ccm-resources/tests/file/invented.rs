@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_host::{FakeFile, FakeFiles};
-use ccm_model::Outcome;
+use ccm_model::{Outcome, Secrets};
 
 use crate::file;
 use crate::machine::{Runs, failure};
@@ -16,7 +16,14 @@ fn machine() -> FakeFiles {
 }
 
 fn runs(files: &FakeFiles) -> Runs<'_> {
-    Runs { files: Some(files), directory: Path::new("/srv"), state_directory: None, noop: false, diff: false }
+    Runs {
+        files: Some(files),
+        directory: Path::new("/srv"),
+        state_directory: None,
+        noop: false,
+        diff: false,
+        secrets: Secrets::new(),
+    }
 }
 
 #[test]

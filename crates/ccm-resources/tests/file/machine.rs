@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{Cancellation, FakeClock, FakeRunner, Files, Host, SystemFiles};
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
 use ccm_resources::types;
 use ccm_testkit::Scratch;
 
@@ -17,12 +17,20 @@ pub(crate) struct Runs<'a> {
     pub state_directory: Option<&'a Path>,
     pub noop: bool,
     pub diff: bool,
+    pub secrets: Secrets,
 }
 
 impl<'a> Runs<'a> {
     /// On this machine, from a directory of the test's own.
     pub(crate) fn here(scratch: &'a Scratch) -> Self {
-        Self { files: None, directory: scratch.path(), state_directory: None, noop: false, diff: false }
+        Self {
+            files: None,
+            directory: scratch.path(),
+            state_directory: None,
+            noop: false,
+            diff: false,
+            secrets: Secrets::new(),
+        }
     }
 
     pub(crate) fn apply(&self, resource: Resource) -> Transaction {
@@ -35,6 +43,7 @@ impl<'a> Runs<'a> {
             types: &types,
             host: Host { runner: &FakeRunner::default(), files: self.files.unwrap_or(&here), clock: &clock },
             late: &NoLateValues,
+            secrets: &self.secrets,
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
             noop: self.noop,
             fail_on_error: false,

@@ -9,6 +9,7 @@ mod failing;
 mod invented;
 mod machine;
 mod mistakes;
+mod sensitive;
 
 use ccm_model::Resource;
 

@@ -69,7 +69,7 @@ fn mistakes_in_properties_are_named() {
         (&[("owner", " ")], "the name is empty"),
         (
             &[("owner", "root:root")],
-            "`root:root` holds a character that no name can | give user and group apart, as `owner` and `group`",
+            "`root:root` holds a character that no name can | give user and group apart, each as a property of its own",
         ),
         (&[("group", "a/b")], "`a/b` holds a character that no name can"),
         (&[("mode", "0x1ff")], "`0x1ff` is not a mode in octal digits | write it like `0777`"),

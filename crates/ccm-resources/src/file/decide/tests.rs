@@ -2,8 +2,9 @@ use ccm_host::PathState;
 
 use super::super::properties::FileProperties;
 use super::super::state::Wanted;
-use super::super::values::{Mode, Principal};
+use super::super::values::Mode;
 use super::*;
+use crate::principal::Principal;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 

@@ -1,0 +1,68 @@
+//! Hiding secrets in what commands print.
+
+use std::sync::Arc;
+
+use ccm_model::{Redactor, StreamRedactor};
+
+use crate::measure::time;
+
+/// As much as is read from a pipe at once.
+const READ: usize = 64 * 1024;
+const MEBIBYTES: u32 = 100;
+
+/// How fast a stream passes, in the reads in which it comes.
+pub(crate) fn measure() {
+    let printed = printed();
+    for count in [1, 100] {
+        let secrets: Vec<String> = (0..count).map(secret).collect();
+        let redactor = Arc::new(Redactor::new(secrets.iter().map(String::as_str)));
+        let took = time(3, || pass(&redactor, &printed));
+        let speed = f64::from(MEBIBYTES) / took.as_secs_f64();
+        println!("{:<44} {speed:>6.0} MiB/s", format!("redaction: {count} secrets over {MEBIBYTES} MiB"));
+    }
+    let secrets: Vec<String> = (0..100).map(secret).collect();
+    let built = time(9, || drop(Redactor::new(secrets.iter().map(String::as_str))));
+    println!("{:<44} {:>6.1} ms", "redaction: to get ready for 100 secrets", built.as_secs_f64() * 1e3);
+}
+
+fn pass(redactor: &Arc<Redactor>, printed: &[u8]) {
+    let mut stream = StreamRedactor::new(Arc::clone(redactor));
+    let mut shown = 0;
+    let mut count = |bytes: &[u8]| shown += bytes.len();
+    printed.chunks(READ).for_each(|read| stream.push(read, &mut count));
+    stream.finish(&mut count);
+    assert!(shown > 0, "most of it is shown");
+}
+
+/// A password of 24 characters, unlike every other.
+fn secret(number: u32) -> String {
+    const CHARACTERS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789+/$-_!'";
+    let mut state = u64::from(number) + 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(CHARACTERS[(state >> 33) as usize % CHARACTERS.len()])
+    };
+    (0..24).map(|_| next()).collect()
+}
+
+/// Lines of a log, with a secret in one of a thousand.
+fn printed() -> Vec<u8> {
+    let wanted = MEBIBYTES as usize * 1024 * 1024;
+    let mut printed = Vec::with_capacity(wanted + 200);
+    for number in 0_u32.. {
+        let token = if number % 1000 == 0 { secret(number / 1000 % 100) } else { "none".to_owned() };
+        let line = format!(
+            "2026-01-{:02}T10:{:02}:00Z INFO worker[{number}] GET /api/v1/items/{} 200 {}ms token={token}\n",
+            number % 28 + 1,
+            number % 60,
+            number.wrapping_mul(2_654_435_761),
+            number % 977
+        );
+        printed.extend_from_slice(line.as_bytes());
+        if printed.len() >= wanted {
+            break;
+        }
+    }
+    printed.truncate(wanted);
+    printed
+}

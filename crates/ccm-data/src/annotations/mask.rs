@@ -1,0 +1,75 @@
+//! The places of a source that hold sensitive values, found by its text alone: it may be one that can't be read.
+
+use std::ops::Range;
+
+/// Finds what is written below keys that are sensitive. Rather too much is found than too little.
+pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    if !source_text.contains("@sensitive") {
+        return parts;
+    }
+    let mut reading = Reading::Nothing;
+    let mut start = 0;
+    for line in source_text.split_inclusive('\n') {
+        let end = start + line.trim_end().len();
+        let indent = line.len() - line.trim_start().len();
+        let text = line.trim();
+        let first = start + indent;
+        reading = match reading {
+            Reading::Nothing | Reading::Value(_) if is_annotation(text) => Reading::Annotation,
+            Reading::Annotation if text.is_empty() || text.starts_with('#') => Reading::Annotation,
+            Reading::Annotation => {
+                let value = text.find(':').map_or(text.len(), |colon| colon + 1);
+                let value = value + text[value..].len() - text[value..].trim_start().len();
+                parts.push(first + value..end);
+                Reading::Value(indent)
+            }
+            // The elements of a list may stand as far left as its key.
+            Reading::Value(key) if text.is_empty() || indent > key || text.starts_with("- ") => {
+                parts.push(first..end);
+                Reading::Value(key)
+            }
+            Reading::Nothing | Reading::Value(_) => Reading::Nothing,
+        };
+        start += line.len();
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// What the lines so far have led to.
+enum Reading {
+    Nothing,
+    /// The next key is sensitive.
+    Annotation,
+    /// This is below a sensitive key with that indentation.
+    Value(usize),
+}
+
+fn is_annotation(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|comment| comment.contains("@sensitive"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sensitive_parts;
+
+    #[test]
+    fn what_is_written_below_a_sensitive_key_is_found() {
+        for (source, parts) in [
+            ("a: b\n", &[][..]),
+            ("# @sensitive\na: b c\nd: e\n", &["b c"]),
+            ("x:\n  # @require @sensitive\n  # more\n\n  a: b\n  c: d\n", &["b"]),
+            ("# @sensitive\na: |\n  b\n\n  c\nd: e\n", &["|", "b", "c"]),
+            ("# @sensitive\na:\n- b\n- c\nd: e\n", &["- b", "- c"]),
+            ("# @sensitive\na: \"b\n  c\n", &["\"b", "c"]),
+            ("# @sensitive\r\na: b\r\nd: e\r\n", &["b"]),
+            ("# @sensitive\na: b\n# @sensitive\nc: d\n", &["b", "d"]),
+            ("# @sensitive\nno key here", &[""; 0]),
+            ("a: '@sensitive'\nb: c\n", &[]),
+        ] {
+            let found: Vec<&str> = sensitive_parts(source).into_iter().map(|part| &source[part]).collect();
+            assert_eq!(found, parts, "{source}");
+        }
+    }
+}

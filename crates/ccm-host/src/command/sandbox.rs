@@ -1,0 +1,193 @@
+//! What a sandbox asks for, and what of it the kernel enforces.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What a command is kept from.
+///
+/// It reads what programs need to run (`/usr`, `/bin`, `/lib*`, a list of files in `/etc` without secrets),
+/// `read`, `write` and `workdir`; it writes only `write`, `workdir` and a `/tmp` of its own, which goes with
+/// it. It gains no privilege, whatever it executes.
+///
+/// Paths are absolute, exist, and lead over no symbolic link, because whoever owns the link would choose what
+/// is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sandbox {
+    /// The directory that it works in, which it may read and write.
+    pub workdir: PathBuf,
+    /// What it may read and execute besides.
+    pub read: Vec<PathBuf>,
+    /// What it may read, execute and write besides.
+    pub write: Vec<PathBuf>,
+    /// It may use the network: IPv4 and IPv6, and ask the kernel about addresses and routes.
+    pub network: bool,
+    /// It may use Unix sockets: those that it sees, which are its own.
+    pub unix_sockets: bool,
+    /// It runs also if not all of this can be enforced.
+    pub advisory: bool,
+}
+
+/// What enforces something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// A view of the file system that holds nothing else.
+    Mounts,
+    /// A network, or shared memory, of its own.
+    Namespace,
+    /// Landlock, a set of rules of the kernel.
+    Landlock,
+    /// A filter of system calls.
+    Seccomp,
+}
+
+impl fmt::Display for Means {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Mounts => "mounts",
+            Self::Namespace => "namespace",
+            Self::Landlock => "landlock",
+            Self::Seccomp => "seccomp",
+        })
+    }
+}
+
+/// What of a sandbox was enforced, and by what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Enforced {
+    /// What keeps it from reading and writing elsewhere.
+    pub filesystem: Vec<Means>,
+    /// What keeps it from the network; empty if it was allowed.
+    pub network: Vec<Means>,
+    /// What keeps it from the memory that other processes share.
+    pub shared_memory: Vec<Means>,
+    /// What keeps its signals from processes outside; not every kernel can, and no sandbox asks for it.
+    pub signals: Vec<Means>,
+    /// What could not be enforced although it was asked for, in words. Only an advisory sandbox runs then.
+    pub missing: Vec<String>,
+}
+
+/// What there is to enforce a sandbox with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Available {
+    /// Why there are no namespaces, if there are none.
+    pub(crate) no_namespaces: Option<String>,
+    /// The version of Landlock; zero is none.
+    pub(crate) landlock: u32,
+    /// System calls can be filtered.
+    pub(crate) seccomp: bool,
+}
+
+/// From this version on, Landlock keeps files from being cut off.
+const LANDLOCK_THAT_SUFFICES: u32 = 3;
+/// From this version on, Landlock keeps signals inside.
+const LANDLOCK_FOR_SIGNALS: u32 = 6;
+
+impl Available {
+    /// Tells what of a sandbox these enforce, and what not.
+    pub(crate) fn enforce(&self, sandbox: &Sandbox) -> Enforced {
+        let namespaces = self.no_namespaces.is_none();
+        let landlock = self.landlock > 0;
+        let chosen = |means: &[(bool, Means)]| {
+            means.iter().filter(|(is_there, _)| *is_there).map(|(_, means)| *means).collect()
+        };
+        let mut enforced = Enforced {
+            filesystem: chosen(&[(namespaces, Means::Mounts), (landlock, Means::Landlock)]),
+            shared_memory: chosen(&[
+                (namespaces, Means::Namespace),
+                (!namespaces && self.seccomp, Means::Seccomp),
+            ]),
+            signals: chosen(&[(self.landlock >= LANDLOCK_FOR_SIGNALS, Means::Landlock)]),
+            ..Enforced::default()
+        };
+        if !sandbox.network {
+            enforced.network = chosen(&[(namespaces, Means::Namespace), (self.seccomp, Means::Seccomp)]);
+        }
+        let without = |reason: &Option<String>| reason.clone().unwrap_or_default();
+        if !namespaces && self.landlock < LANDLOCK_THAT_SUFFICES {
+            let landlock = match self.landlock {
+                0 => "it has no Landlock".to_owned(),
+                version => format!(
+                    "its Landlock (version {version}, needed is {LANDLOCK_THAT_SUFFICES}) can't protect all files"
+                ),
+            };
+            let reason = without(&self.no_namespaces);
+            enforced
+                .missing
+                .push(format!("`read` and `write`: it offers no namespaces ({reason}) and {landlock}"));
+        } else if !namespaces && !self.seccomp {
+            let reason = without(&self.no_namespaces);
+            enforced.missing.push(format!(
+                "`read` and `write`: it offers no namespaces ({reason}) and no seccomp to protect modes and owners"
+            ));
+        }
+        if !self.seccomp {
+            let what = if sandbox.network { "`network`: kinds of sockets" } else { "`network: false`" };
+            enforced.missing.push(format!("{what}: it has no seccomp"));
+        }
+        enforced
+    }
+}
+
+/// A layer of the sandbox, for tests that switch one off.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// Namespaces, and the mounts in them.
+    Namespaces,
+    /// Landlock.
+    Landlock,
+    /// Landlock as old as this version.
+    LandlockNewerThan(u32),
+    /// The filter of system calls.
+    Seccomp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sandbox(network: bool) -> Sandbox {
+        Sandbox {
+            workdir: "/work".into(),
+            read: Vec::new(),
+            write: Vec::new(),
+            network,
+            unix_sockets: false,
+            advisory: false,
+        }
+    }
+
+    #[test]
+    fn what_is_missing_depends_on_what_is_there() {
+        use Means::{Landlock, Mounts, Namespace, Seccomp};
+        for (namespaces, landlock, seccomp, filesystem, network, missing) in [
+            (true, 7, true, &[Mounts, Landlock][..], &[Namespace, Seccomp][..], 0),
+            (true, 2, true, &[Mounts, Landlock], &[Namespace, Seccomp], 0),
+            (true, 0, true, &[Mounts], &[Namespace, Seccomp], 0),
+            (false, 3, true, &[Landlock], &[Seccomp], 0),
+            (false, 2, true, &[Landlock], &[Seccomp], 1),
+            (false, 0, true, &[], &[Seccomp], 1),
+            (true, 7, false, &[Mounts, Landlock], &[Namespace], 1),
+            (false, 7, false, &[Landlock], &[], 2),
+            (false, 0, false, &[], &[], 2),
+        ] {
+            let no_namespaces = (!namespaces).then(|| "refused".to_owned());
+            let available = Available { no_namespaces, landlock, seccomp };
+            let enforced = available.enforce(&sandbox(false));
+            assert_eq!(enforced.filesystem, filesystem, "{available:?}");
+            assert_eq!(enforced.network, network, "{available:?}");
+            assert_eq!(enforced.missing.len(), missing, "{available:?}: {enforced:?}");
+            let open = available.enforce(&sandbox(true));
+            assert!(open.network.is_empty());
+            assert_eq!(open.missing.len(), missing, "{available:?}: {open:?}");
+        }
+    }
+
+    #[test]
+    fn signals_stay_inside_from_a_version_on() {
+        for (landlock, expected) in [(0, 0), (5, 0), (6, 1), (7, 1)] {
+            let available = Available { no_namespaces: None, landlock, seccomp: true };
+            assert_eq!(available.enforce(&sandbox(false)).signals.len(), expected);
+        }
+    }
+}

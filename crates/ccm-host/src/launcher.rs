@@ -1,0 +1,171 @@
+//! The small program that makes itself what a command is to run as, and then becomes the command.
+//!
+//! A plain command is started without it. A user, a umask or a sandbox are taken on by a process on itself,
+//! between its start and the start of the program; done in a fork of the agent, that would cost with the
+//! agent's memory. What to do comes through an open file, never through arguments or environment, which others
+//! can read. Every failure goes back through a pipe, which closes by itself when the program begins.
+//!
+//! The order of things: namespaces, the view of the file system, capabilities, groups and user, umask and working
+//! directory, Landlock, the filter of system calls.
+
+mod filter;
+mod grants;
+mod namespaces;
+mod privileges;
+mod rules;
+mod view;
+
+use std::convert::Infallible;
+use std::ffi::CStr;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::process::ExitCode;
+
+use nix::sys::signal::Signal;
+
+use crate::command::lookup;
+use crate::command::order::{Answer, Order};
+use crate::command::sandbox::Available;
+use crate::process::hide_inherited_files;
+use crate::{Enforced, Layer, Sandbox, StartError, raw};
+
+/// What a launcher is started with as its only argument.
+pub(crate) const ARGUMENT: &CStr = c"become-the-command";
+
+/// Where the order comes from, and where the answer goes.
+const ORDER: i32 = 3;
+const ANSWER: i32 = 4;
+
+/// Is the launcher, if this process was started as one; returns only if it was not, or if it failed.
+///
+/// Meant for the very start of `main`, before anything else: a launcher has one thread and no open files of
+/// its own.
+pub fn begin() -> Option<ExitCode> {
+    const FAILED: u8 = 127;
+    let mut arguments = std::env::args_os().skip(1);
+    let is_asked =
+        arguments.next().is_some_and(|argument| argument.as_encoded_bytes() == ARGUMENT.to_bytes());
+    if !is_asked || arguments.next().is_some() {
+        return None;
+    }
+    let (Ok(order), Ok(answer)) = (raw::inherited(ORDER), raw::inherited(ANSWER)) else {
+        // Nobody else is there to hear of it.
+        let _best_effort =
+            writeln!(io::stderr(), "this is how commands are started, and nothing to call by hand");
+        return Some(FAILED.into());
+    };
+    let mut answer = File::from(answer);
+    let Err(error) = read(order.into()).and_then(|order| become_program(&order, &mut answer));
+    // Whoever waits for it may be gone.
+    let _best_effort = answer.write_all(&Answer::Failed(error).encode());
+    Some(FAILED.into())
+}
+
+fn read(mut file: File) -> Result<Order, StartError> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(step("launcher", "its order can't be read"))?;
+    let no_order = || io::Error::from(io::ErrorKind::InvalidData);
+    Order::decode(&bytes).ok_or_else(no_order).map_err(step("launcher", "its order can't be understood"))
+}
+
+fn become_program(order: &Order, answer: &mut File) -> Result<Infallible, StartError> {
+    // The language's start-up ignores it; the program is to have it at its default, like every signal.
+    raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
+    hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
+    let confinement = order
+        .sandbox
+        .as_ref()
+        .map(|sandbox| Confinement::enter(sandbox, &order.switched_off, order.identity.is_some()))
+        .transpose()?;
+    if confinement.is_some() {
+        privileges::renounce().map_err(step("sandbox", "privileges can't be given up for good"))?;
+    }
+    if let Some(identity) = &order.identity {
+        privileges::take_on(identity)?;
+    }
+    if let Some(umask) = order.umask {
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(umask & 0o777));
+    }
+    rustix::process::chdir(&order.cwd)
+        .map_err(|error| StartError::WorkingDirectory { path: order.cwd.clone(), source: error.into() })?;
+    let enforced = confinement.map(Confinement::lock).transpose()?.unwrap_or_default();
+    answer
+        .write_all(&Answer::Ready(enforced).encode())
+        .map_err(step("launcher", "its answer can't be given"))?;
+    let Err(error) = execute(order);
+    let is_path = |variable: &&std::ffi::CString| variable.to_bytes().starts_with(b"PATH=");
+    let path = order.environment.iter().find(is_path).map(|path| path.to_string_lossy());
+    let path = path.as_deref().and_then(|path| path.strip_prefix("PATH=")).unwrap_or_default();
+    Err(lookup::diagnose(&order.program, &order.cwd, path, error))
+}
+
+fn execute(order: &Order) -> io::Result<Infallible> {
+    let program = order.arguments.first().ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(nix::unistd::execve(program, &order.arguments, &order.environment)?)
+}
+
+/// Names the property and the step that an error belongs to.
+fn step<E: Into<io::Error>>(property: &'static str, step: &'static str) -> impl Fn(E) -> StartError {
+    move |source| StartError::Step {
+        property: property.to_owned(),
+        step: step.to_owned(),
+        source: source.into(),
+    }
+}
+
+/// A sandbox whose view of the file system stands, and whose rules do not hold yet.
+struct Confinement<'s> {
+    sandbox: &'s Sandbox,
+    available: Available,
+    enforced: Enforced,
+    grants: grants::Grants,
+}
+
+impl<'s> Confinement<'s> {
+    fn enter(
+        sandbox: &'s Sandbox,
+        switched_off: &[Layer],
+        becomes_another: bool,
+    ) -> Result<Self, StartError> {
+        let is_off = |layer| switched_off.contains(&layer);
+        let no_namespaces = if is_off(Layer::Namespaces) {
+            Some("switched off".to_owned())
+        } else {
+            namespaces::enter(sandbox.network, becomes_another).err().map(|error| error.to_string())
+        };
+        let newest = switched_off.iter().find_map(|layer| match layer {
+            Layer::LandlockNewerThan(version) => Some(*version),
+            _ => None,
+        });
+        let landlock = if is_off(Layer::Landlock) { 0 } else { raw::landlock_version() };
+        let available = Available {
+            no_namespaces,
+            landlock: newest.map_or(landlock, |newest| landlock.min(newest)),
+            seccomp: !is_off(Layer::Seccomp) && filter::is_available(),
+        };
+        let enforced = available.enforce(sandbox);
+        if !enforced.missing.is_empty() && !sandbox.advisory {
+            return Err(StartError::NotEnforceable { missing: enforced.missing });
+        }
+        let mut grants = grants::open(sandbox)?;
+        if available.no_namespaces.is_none() {
+            view::enter(&mut grants)?;
+        }
+        Ok(Self { sandbox, available, enforced, grants })
+    }
+
+    /// Lets the rules hold, from here on and for good.
+    fn lock(self) -> Result<Enforced, StartError> {
+        privileges::drop_all().map_err(step("sandbox", "capabilities can't be dropped"))?;
+        if self.available.landlock > 0 {
+            rules::restrict(self.available.landlock, &self.grants)
+                .map_err(step("sandbox", "Landlock can't be put into force"))?;
+        }
+        if self.available.seccomp {
+            let has_view = self.available.no_namespaces.is_none();
+            filter::install(self.sandbox, has_view)
+                .map_err(step("sandbox", "the filter of system calls can't be put into force"))?;
+        }
+        Ok(self.enforced)
+    }
+}

@@ -1,0 +1,268 @@
+//! The filter of system calls.
+//!
+//! It answers with errors that programs know. A program for another kind of processor (32-bit on a 64-bit
+//! machine) is killed at its first system call, because its calls have other numbers.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use rustix::thread::{SecureComputingMode, secure_computing_mode};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    apply_filter, sock_filter,
+};
+
+use crate::Sandbox;
+
+/// What acts on other processes, on keys that no namespace separates, on the kernel itself, or what would undo the
+/// sandbox. What never works without a privilege (modules, swap, a restart) is not listed: there is none.
+const FORBIDDEN: &[i64] = &[
+    libc::SYS_add_key,
+    libc::SYS_bpf,
+    libc::SYS_fanotify_init,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_kcmp,
+    libc::SYS_keyctl,
+    libc::SYS_migrate_pages,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_move_pages,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pivot_root,
+    libc::SYS_process_madvise,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_request_key,
+    libc::SYS_setns,
+    libc::SYS_syslog,
+    libc::SYS_umount2,
+    libc::SYS_userfaultfd,
+];
+
+/// What programs do without if the kernel does not seem to have it: their flags can't be looked into.
+const UNKNOWN: &[i64] =
+    &[libc::SYS_clone3, libc::SYS_io_uring_enter, libc::SYS_io_uring_register, libc::SYS_io_uring_setup];
+
+/// What changes modes, owners, times and attributes by path or handle, which Landlock does not look at.
+const ATTRIBUTES: &[i64] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    SYS_FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_fremovexattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_setxattr,
+    SYS_SETXATTRAT,
+    SYS_REMOVEXATTRAT,
+    SYS_FILE_SETATTR,
+    libc::SYS_utimensat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+];
+
+/// What reaches memory and queues that all processes share.
+const SHARED_MEMORY: &[i64] = &[libc::SYS_mq_open, libc::SYS_msgget, libc::SYS_semget, libc::SYS_shmget];
+
+// These have the same number on every kind of processor.
+const SYS_FCHMODAT2: i64 = 452;
+const SYS_SETXATTRAT: i64 = 463;
+const SYS_REMOVEXATTRAT: i64 = 466;
+const SYS_OPEN_TREE_ATTR: i64 = 467;
+const SYS_FILE_SETATTR: i64 = 469;
+
+/// Every kind of namespace that a process can ask for.
+const NAMESPACES: [i32; 8] = [
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    0x80, // CLONE_NEWTIME
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// Tells whether system calls can be filtered.
+pub(super) fn is_available() -> bool {
+    matches!(secure_computing_mode(), Ok(SecureComputingMode::Disabled | SecureComputingMode::Filter))
+}
+
+/// Lets the filter hold for this process and all that it starts.
+pub(super) fn install(sandbox: &Sandbox, has_view: bool) -> io::Result<()> {
+    for program in programs(sandbox, has_view)? {
+        apply_filter(&program).map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+fn programs(sandbox: &Sandbox, has_view: bool) -> io::Result<[BpfProgram; 2]> {
+    let forbidden = rules(sandbox, has_view).map_err(io::Error::other)?;
+    let unknown = UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
+    let compile = |rules: Rules, error: i32| {
+        let architecture = std::env::consts::ARCH.try_into()?;
+        let answer = SeccompAction::Errno(error.unsigned_abs());
+        SeccompFilter::new(rules, SeccompAction::Allow, answer, architecture)?.try_into()
+    };
+    let forbidden: BpfProgram = compile(forbidden, libc::EPERM).map_err(io::Error::other)?;
+    let unknown: BpfProgram = compile(unknown, libc::ENOSYS).map_err(io::Error::other)?;
+    Ok([without_x32(forbidden), unknown])
+}
+
+fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::BackendError> {
+    let always = |calls: &[i64]| calls.iter().map(|call| (*call, Vec::new())).collect::<Rules>();
+    let mut rules = always(FORBIDDEN);
+    rules.insert(SYS_OPEN_TREE_ATTR, Vec::new());
+    if has_view {
+        rules.extend(set_id()?);
+    } else {
+        rules.extend(always(ATTRIBUTES));
+        rules.extend(always(SHARED_MEMORY));
+    }
+
+    // The limits of another process of the same user: without processor time it would be killed.
+    let of_another = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![of_another])?]);
+
+    let mut new_namespaces = Vec::new();
+    for flag in NAMESPACES {
+        let flag = u64::from(flag.unsigned_abs());
+        let is_set = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag)?;
+        new_namespaces.push(SeccompRule::new(vec![is_set])?);
+    }
+    // Of a new process, the bit of CLONE_NEWTIME is a part of the number of its last signal.
+    let mut for_processes = new_namespaces.clone();
+    for_processes.remove(5);
+    rules.insert(libc::SYS_unshare, new_namespaces);
+    rules.insert(libc::SYS_clone, for_processes);
+
+    let unix = sandbox.unix_sockets.then_some(libc::AF_UNIX);
+    let network = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let network = if sandbox.network { &network[..] } else { &[] };
+    let allowed: Vec<i32> = network.iter().copied().chain(unix).collect();
+    let mut sockets = none_of(&allowed)?;
+    if sandbox.network {
+        sockets.push(netlink_but_routes()?);
+    }
+    rules.insert(libc::SYS_socket, sockets);
+    // A pair of sockets is a pipe in two directions, and leads nowhere else.
+    rules.insert(libc::SYS_socketpair, none_of(&[libc::AF_UNIX])?);
+    Ok(rules)
+}
+
+/// Matches what would make a program run as the one who owns it. Left behind by root's sandbox, such a program would
+/// make root of whoever finds it. A file made with that mode loses it when it is written to.
+fn set_id() -> Result<Rules, seccompiler::BackendError> {
+    const SET_USER: u64 = 0o4000;
+    const SET_GROUP: u64 = 0o2000;
+    let calls = [
+        (libc::SYS_fchmod, 1),
+        (libc::SYS_fchmodat, 2),
+        (SYS_FCHMODAT2, 2),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_chmod, 1),
+    ];
+    let mut rules = Rules::new();
+    for (call, mode) in calls {
+        for bit in [SET_USER, SET_GROUP] {
+            let is_set =
+                SeccompCondition::new(mode, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bit), bit)?;
+            rules.entry(call).or_default().push(SeccompRule::new(vec![is_set])?);
+        }
+    }
+    Ok(rules)
+}
+
+/// Matches a netlink socket for anything but addresses and routes, which looking up names needs.
+fn netlink_but_routes() -> Result<SeccompRule, seccompiler::BackendError> {
+    const ROUTES: u64 = 0;
+    let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
+    SeccompRule::new(vec![
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, netlink)?,
+        SeccompCondition::new(2, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, ROUTES)?,
+    ])
+}
+
+/// Matches a call whose first argument is none of these; any call if there are none.
+fn none_of(allowed: &[i32]) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let is_other = |family: &i32| {
+        let family = u64::from(family.unsigned_abs());
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
+    };
+    let conditions = allowed.iter().map(is_other).collect::<Result<Vec<_>, _>>()?;
+    if conditions.is_empty() { Ok(Vec::new()) } else { Ok(vec![SeccompRule::new(conditions)?]) }
+}
+
+/// Puts in front that calls of the x32 kind, which are ordinary ones under other numbers, are unknown.
+fn without_x32(program: BpfProgram) -> BpfProgram {
+    const X32: u32 = 0x4000_0000;
+    if cfg!(not(target_arch = "x86_64")) {
+        return program;
+    }
+    let load_number = sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
+    let jump_if_at_least = sock_filter { code: 0x35, jt: 0, jf: 1, k: X32 };
+    let answer = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+    let return_error = sock_filter { code: 0x06, jt: 0, jf: 0, k: answer };
+    [load_number, jump_if_at_least, return_error].into_iter().chain(program).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sandbox(network: bool, unix_sockets: bool) -> Sandbox {
+        let workdir = "/work".into();
+        Sandbox { workdir, read: Vec::new(), write: Vec::new(), network, unix_sockets, advisory: false }
+    }
+
+    #[test]
+    fn sockets_are_refused_by_their_family() {
+        for (network, unix_sockets, expected) in
+            [(false, false, 0), (false, true, 1), (true, false, 2), (true, true, 2)]
+        {
+            let rules = rules(&sandbox(network, unix_sockets), true).expect("rules");
+            // No rule for a call means that every one matches.
+            assert_eq!(rules[&libc::SYS_socket].len(), expected, "{network} {unix_sockets}");
+        }
+    }
+
+    #[test]
+    fn attributes_and_shared_memory_are_refused_where_nothing_else_guards_them() {
+        for (has_view, expected) in [(true, false), (false, true)] {
+            let rules = rules(&sandbox(false, false), has_view).expect("rules");
+            for call in [libc::SYS_fchownat, libc::SYS_utimensat, libc::SYS_shmget] {
+                assert_eq!(rules.contains_key(&call), expected, "{call}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_filter_compiles() {
+        for has_view in [true, false] {
+            programs(&sandbox(true, true), has_view).expect("two programs");
+        }
+    }
+}

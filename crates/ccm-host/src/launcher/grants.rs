@@ -1,0 +1,211 @@
+//! What a sandbox opens to its command: what programs need to run, and what it names.
+
+use std::fs::read_link;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::io::Errno;
+
+use crate::{Sandbox, StartError};
+
+/// What may be done with something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Reading and executing.
+    Read,
+    /// Writing too.
+    Write,
+    /// Reading and writing a device.
+    Device,
+}
+
+/// Something that is opened to the command, with all that is below it.
+#[derive(Debug)]
+pub(super) struct Grant {
+    pub(super) path: PathBuf,
+    /// A handle of the very file or directory, whatever becomes of its path.
+    pub(super) file: OwnedFd,
+    pub(super) access: Access,
+    pub(super) is_directory: bool,
+}
+
+/// All of it.
+#[derive(Debug)]
+pub(super) struct Grants {
+    pub(super) grants: Vec<Grant>,
+    /// Symbolic links of the system, and where they lead.
+    pub(super) links: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Where programs and their libraries are, and what tells them about processors and processes.
+const SYSTEM: [&str; 10] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/proc",
+    "/sys/devices/system/cpu",
+];
+
+/// What programs read of the configuration: none of it is secret. `/etc` as a whole is not opened, because root
+/// without any capability still owns `/etc/shadow`. Each costs some microseconds, so only what many need is here.
+const CONFIGURATION: [&str; 20] = [
+    "alternatives",
+    "crypto-policies",
+    "debian_version",
+    "group",
+    "ld.so.cache",
+    "ld.so.preload",
+    "locale.alias",
+    "locale.conf",
+    "localtime",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "perl",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+];
+
+/// What is of use with a network only.
+const NETWORK: [&str; 7] =
+    ["gai.conf", "host.conf", "hosts", "networks", "protocols", "resolv.conf", "services"];
+
+/// Devices that hold nothing of the machine.
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
+/// Opens all of it. What the system lacks is left out; what the sandbox names has to be there.
+pub(super) fn open(sandbox: &Sandbox) -> Result<Grants, StartError> {
+    let mut grants = Grants { grants: Vec::new(), links: Vec::new() };
+    let network = if sandbox.network { &NETWORK[..] } else { &[] };
+    let configuration = CONFIGURATION.iter().chain(network).map(|name| Path::new("/etc").join(name));
+    for path in SYSTEM.iter().map(PathBuf::from).chain(configuration) {
+        grants.open_of_system(&path);
+    }
+    for path in DEVICES.map(PathBuf::from) {
+        if let Ok(file) = openat(CWD, &path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            grants.grants.push(Grant { path, file, access: Access::Device, is_directory: false });
+        }
+    }
+    let named = [
+        ("read", &sandbox.read[..], Access::Read),
+        ("write", &sandbox.write, Access::Write),
+        ("workdir", std::slice::from_ref(&sandbox.workdir), Access::Write),
+    ];
+    for (property, paths, access) in named {
+        for path in paths {
+            let refuse = |source| StartError::SandboxPath {
+                property: property.to_owned(),
+                path: path.clone(),
+                source,
+            };
+            let (file, is_directory) = open_named(path, property == "workdir").map_err(refuse)?;
+            grants.grants.push(Grant { path: path.clone(), file, access, is_directory });
+        }
+    }
+    // What lies in another comes behind it; of what is named twice, the one that may be written comes last.
+    grants.grants.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(grants)
+}
+
+impl Grants {
+    /// Adds what the system has under that path, if it has.
+    fn open_of_system(&mut self, path: &Path) {
+        let open = |flags| openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC | flags, Mode::empty());
+        let kind = |file: &OwnedFd| fstat(file).map(|found| FileType::from_raw_mode(found.st_mode));
+        let Ok(mut file) = open(OFlags::NOFOLLOW) else { return };
+        let Ok(mut found) = kind(&file) else { return };
+        if found.is_symlink() {
+            // A link into what is opened anyway stays a link: programs ask where it leads.
+            let target = read_link(path).unwrap_or_default();
+            if leads_into_system(path, &target) {
+                self.links.push((path.to_owned(), target));
+                return;
+            }
+            let Ok(followed) = open(OFlags::empty()) else { return };
+            let Ok(followed_kind) = kind(&followed) else { return };
+            (file, found) = (followed, followed_kind);
+        }
+        let is_directory = found.is_dir();
+        self.grants.push(Grant { path: path.to_owned(), file, access: Access::Read, is_directory });
+    }
+}
+
+fn leads_into_system(link: &Path, target: &Path) -> bool {
+    let mut leads = PathBuf::new();
+    for part in link.parent().unwrap_or(Path::new("/")).join(target).components() {
+        match part {
+            Component::ParentDir => drop(leads.pop()),
+            other => leads.push(other),
+        }
+    }
+    leads.starts_with("/usr") || leads.starts_with("/proc")
+}
+
+/// Opens what a sandbox names: absolute, without links, and not everything.
+fn open_named(path: &Path, must_be_directory: bool) -> io::Result<(OwnedFd, bool)> {
+    let refuse = |reason: &str| io::Error::new(io::ErrorKind::InvalidInput, reason.to_owned());
+    if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
+        return Err(refuse("it is not an absolute path without \"..\""));
+    }
+    if path.components().count() == 1 {
+        return Err(refuse("it is the whole file system"));
+    }
+    let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let opened = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), no_links);
+    let file = opened.map_err(|error| match error {
+        Errno::LOOP => refuse("it leads over a symbolic link; name what the link leads to"),
+        other => other.into(),
+    })?;
+    let is_directory = FileType::from_raw_mode(fstat(&file)?.st_mode).is_dir();
+    if must_be_directory && !is_directory {
+        return Err(Errno::NOTDIR.into());
+    }
+    Ok((file, is_directory))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_of_the_system_stay_links_where_they_lead_inside() {
+        for (link, target, expected) in [
+            ("/bin", "usr/bin", true),
+            ("/etc/os-release", "../usr/lib/os-release", true),
+            ("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC", true),
+            ("/etc/resolv.conf", "../run/systemd/resolve/stub-resolv.conf", false),
+            ("/etc/resolv.conf", "/usr/../run/x", false),
+            ("/lib", "../../usr/lib", true),
+        ] {
+            assert_eq!(leads_into_system(Path::new(link), Path::new(target)), expected, "{link}");
+        }
+    }
+
+    #[test]
+    fn what_a_sandbox_names_is_checked() {
+        for (path, cause) in [
+            ("relative", "it is not an absolute path"),
+            ("/usr/../etc", "it is not an absolute path"),
+            ("/", "it is the whole file system"),
+            ("/no/such", "No such file"),
+            ("/proc/self/cwd", "it leads over a symbolic link"),
+        ] {
+            let error = open_named(Path::new(path), false).expect_err("a path that is refused").to_string();
+            assert!(error.starts_with(cause), "{path}: {error}");
+        }
+        let error = open_named(Path::new("/etc/passwd"), true).expect_err("no directory").to_string();
+        assert!(error.starts_with("Not a directory"), "{error}");
+    }
+}

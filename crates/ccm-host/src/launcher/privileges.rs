@@ -1,0 +1,50 @@
+//! Taking on a user, and giving up what a sandbox must not have.
+
+use std::io;
+
+use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
+use rustix::io::Errno;
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, capabilities_secure_bits,
+    clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
+    set_capabilities_secure_bits, set_no_new_privs,
+};
+
+use super::step;
+use crate::{Identity, StartError};
+
+/// Becomes that user, with these groups and no other.
+pub(super) fn take_on(identity: &Identity) -> Result<(), StartError> {
+    let groups: Vec<Gid> = identity.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
+    let (uid, gid) = (Uid::from_raw(identity.uid), Gid::from_raw(identity.gid));
+    setgroups(&groups).map_err(step("user", "its groups can't be taken on"))?;
+    setresgid(gid, gid, gid).map_err(step("group", "it can't be taken on"))?;
+    setresuid(uid, uid, uid).map_err(step("user", "it can't be taken on"))
+}
+
+/// Sees to it that no program started from here on gets a capability: neither because its file has one nor
+/// because the user is root. What this process has stays, for the steps to come.
+pub(super) fn renounce() -> io::Result<()> {
+    let own = capabilities(None)?;
+    if own.effective.contains(CapabilitySet::SETPCAP) {
+        for number in 0..u64::BITS {
+            match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
+                Ok(()) => {}
+                // It is behind the last one that this kernel knows.
+                Err(Errno::INVAL) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let root_is_nothing = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
+        set_capabilities_secure_bits(capabilities_secure_bits()? | root_is_nothing)?;
+    }
+    // Kernels before 4.3 have none.
+    let _best_effort = clear_ambient_capability_set();
+    Ok(set_no_new_privs(true)?)
+}
+
+/// Gives up every capability.
+pub(super) fn drop_all() -> io::Result<()> {
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}

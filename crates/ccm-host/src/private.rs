@@ -1,0 +1,216 @@
+//! A directory of a command's own, which goes when the command has ended, whatever became of it.
+//!
+//! It lies in the system's place for temporary files: `ccm-private-NUMBER`, of the user who runs ccm, with `work`
+//! in it for the command. Who has made it holds a lock on it. One without a lock is what a killed run has left.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, fchown, flock, fstat, mkdirat,
+    openat, statat, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::account::Identity;
+use crate::command::Cancellation;
+use crate::files::empty_directory;
+use crate::random;
+
+const PREFIX: &str = "ccm-private-";
+const WORK: &str = "work";
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Others walk through it, by a name that they can't guess but are told.
+const OUTER: Mode = Mode::RWXU.union(Mode::XGRP).union(Mode::XOTH);
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// A directory of a command's own. It is removed with this value, at the latest.
+#[derive(Debug)]
+pub struct PrivateDirectory {
+    path: PathBuf,
+    /// None once it is gone, and for one that only a test has invented.
+    held: Option<Held>,
+}
+
+/// What is held of it, by descriptor.
+#[derive(Debug)]
+struct Held {
+    place: OwnedFd,
+    name: OsString,
+    /// The lock is on it.
+    outer: OwnedFd,
+}
+
+impl PrivateDirectory {
+    /// Makes one that only that user can enter; none is the user who runs ccm.
+    pub(crate) fn make(owner: Option<&Identity>) -> io::Result<Self> {
+        let place = std::env::temp_dir().canonicalize()?;
+        let directory = openat(CWD, &place, DIRECTORY, Mode::empty())?;
+        loop {
+            let name = OsString::from(format!("{PREFIX}{:032x}", random()));
+            mkdirat(&directory, &name, OUTER)?;
+            // From here on it is removed, also if the rest fails. Before the lock holds, another run may take it
+            // for what was left.
+            let outer = match openat(&directory, &name, DIRECTORY, Mode::empty()) {
+                Ok(outer) => outer,
+                Err(Errno::NOENT) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let is_locked = flock(&outer, FlockOperation::NonBlockingLockExclusive).is_ok();
+            if !is_locked || !is_at(&directory, &name, &outer)? {
+                continue;
+            }
+            let path = place.join(&name).join(WORK);
+            let made = Self { path, held: Some(Held { place: directory, name, outer }) };
+            made.make_work(owner)?;
+            return Ok(made);
+        }
+    }
+
+    fn make_work(&self, owner: Option<&Identity>) -> io::Result<()> {
+        let Some(held) = &self.held else { return Ok(()) };
+        mkdirat(&held.outer, WORK, Mode::RWXU)?;
+        if let Some(owner) = owner {
+            let work = openat(&held.outer, WORK, DIRECTORY, Mode::empty())?;
+            fchown(&work, Some(Uid::from_raw(owner.uid)), Some(Gid::from_raw(owner.gid)))?;
+        }
+        Ok(())
+    }
+
+    /// One that does not exist, for tests.
+    pub(crate) fn invented(path: PathBuf) -> Self {
+        Self { path, held: None }
+    }
+
+    /// Where it is, seen from the root without links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes it with all that is in it.
+    pub fn remove(mut self) -> io::Result<()> {
+        self.held.take().map_or(Ok(()), |held| held.remove())
+    }
+}
+
+impl Drop for PrivateDirectory {
+    fn drop(&mut self) {
+        // Nobody is there to be told. The next run tries again.
+        let _best_effort = self.held.take().map(|held| held.remove());
+    }
+}
+
+impl Held {
+    fn remove(&self) -> io::Result<()> {
+        remove(&self.place, &self.name, &self.outer)
+    }
+}
+
+/// Removes what killed runs of this user have left; what can't be removed stays for the next time.
+pub fn remove_private_leftovers() {
+    let Ok(place) = openat(CWD, std::env::temp_dir(), OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    else {
+        return;
+    };
+    let Ok(entries) = Dir::read_from(&place) else { return };
+    for entry in entries.flatten().filter(|entry| entry.file_name().to_bytes().starts_with(PREFIX.as_bytes()))
+    {
+        let name = OsString::from(std::ffi::OsStr::from_bytes(entry.file_name().to_bytes()));
+        let Ok(outer) = openat(&place, &name, DIRECTORY, Mode::empty()) else { continue };
+        let ours =
+            |found: Stat| found.st_uid == geteuid().as_raw() && found.st_mode & WRITABLE_BY_OTHERS == 0;
+        let is_left = fstat(&outer).is_ok_and(ours)
+            && flock(&outer, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && is_at(&place, &name, &outer).unwrap_or(false);
+        if is_left {
+            let _next_time = remove(&place, &name, &outer);
+        }
+    }
+}
+
+fn is_at(place: &OwnedFd, name: &OsString, directory: &OwnedFd) -> io::Result<bool> {
+    let held = fstat(directory)?;
+    match statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => Ok((found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn remove(place: &OwnedFd, name: &OsString, outer: &OwnedFd) -> io::Result<()> {
+    match openat(outer, WORK, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(work) => {
+            if FileType::from_raw_mode(fstat(&work)?.st_mode) == FileType::Directory {
+                open_up(&work);
+                let work = openat(outer, WORK, DIRECTORY, Mode::empty())?;
+                let path = Path::new(name).join(WORK);
+                empty_directory(work, &path, &Cancellation::never(), &open_up).map_err(io::Error::other)?;
+            }
+            unlinkat(outer, WORK, AtFlags::REMOVEDIR)?;
+        }
+        Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(unlinkat(place, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Lets its owner in, so that a command can't keep its directory by taking its own rights away.
+fn open_up(directory: &OwnedFd) {
+    // Root needs no leave, and what is not ours shows itself in the next step.
+    if !geteuid().is_root() {
+        // The path of the descriptor leads to what was opened, and to nothing that took its place.
+        let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        let _next_step_tells = rustix::fs::chmod(path, Mode::RWXU);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt};
+
+    use super::*;
+
+    #[test]
+    fn it_is_private_and_goes_with_all_that_is_in_it() {
+        let made = PrivateDirectory::make(None).expect("a directory");
+        let path = made.path().to_owned();
+        let found = path.metadata().expect("it is there");
+        assert_eq!((found.mode() & 0o7777, found.uid()), (0o700, geteuid().as_raw()));
+        let closed = path.join("deep/er");
+        std::fs::create_dir_all(&closed).expect("directories");
+        std::fs::write(closed.join("file"), "x").expect("a file");
+        std::os::unix::fs::symlink("/etc", path.join("link")).expect("a link");
+        for closed in [&closed, closed.parent().expect("a parent"), &path] {
+            std::fs::set_permissions(closed, PermissionsExt::from_mode(0o0)).expect("closed");
+        }
+        made.remove().expect("removed");
+        assert!(!path.parent().expect("a parent").exists());
+        assert!(Path::new("/etc").exists());
+    }
+
+    #[test]
+    fn it_goes_when_it_is_let_go() {
+        let path = PrivateDirectory::make(None).expect("a directory").path().to_owned();
+        assert!(!path.parent().expect("a parent").exists());
+    }
+
+    #[test]
+    fn what_was_left_is_removed_and_what_is_used_is_kept() {
+        let used = PrivateDirectory::make(None).expect("a directory");
+        // Put into its place whole: another test may clean up at any moment.
+        let number = random();
+        let made = std::env::temp_dir().join(format!("ccm-test-{number:032x}"));
+        std::fs::DirBuilder::new().mode(0o711).create(&made).expect("a directory");
+        std::fs::create_dir_all(made.join("work/deep")).expect("a directory");
+        let left = std::env::temp_dir().join(format!("{PREFIX}{number:032x}"));
+        std::fs::rename(&made, &left).expect("it is left");
+        remove_private_leftovers();
+        assert!(!left.exists());
+        assert!(used.path().exists());
+    }
+}

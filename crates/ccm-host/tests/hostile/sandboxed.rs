@@ -1,0 +1,194 @@
+//! Commands in a sandbox that try to get out.
+
+mod files;
+mod layers;
+mod network;
+mod processes;
+
+use std::path::{Path, PathBuf};
+
+use ccm_host::{Command, Exit, Finished, Sandbox, SystemRunner};
+use ccm_testkit::Scratch;
+
+use crate::launched::{chain, launched, start_error};
+use crate::{run, shell, text};
+
+/// A directory to work in, and beside it something that is nobody's business.
+pub(crate) struct Place {
+    scratch: Scratch,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let scratch = Scratch::new();
+        scratch.write("work/own", "own\n");
+        scratch.write("outside/secret", "secret\n");
+        scratch.write("outside/open/file", "open\n");
+        Self { scratch }
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    pub(crate) fn sandbox(&self) -> Sandbox {
+        Sandbox {
+            workdir: self.at("work"),
+            read: Vec::new(),
+            write: Vec::new(),
+            network: false,
+            unix_sockets: false,
+            advisory: false,
+        }
+    }
+
+    /// A command of the shell in the sandbox, with `$OUTSIDE` for what is beside its directory.
+    pub(crate) fn shell(&self, text: &str) -> Command {
+        self.shell_in(self.sandbox(), text)
+    }
+
+    pub(crate) fn shell_in(&self, sandbox: Sandbox, text: &str) -> Command {
+        let mut command = Command { cwd: self.at("work"), sandbox: Some(sandbox), ..shell(text) };
+        let outside = self.at("outside").display().to_string();
+        command.environment.push(("OUTSIDE".to_owned(), outside));
+        command
+    }
+
+    /// A program in Perl, which every Debian has, in the sandbox.
+    pub(crate) fn perl_in(&self, sandbox: Sandbox, text: &str) -> Command {
+        let args = vec!["-e".into(), text.into()];
+        Command { program: "/usr/bin/perl".into(), args, ..self.shell_in(sandbox, "") }
+    }
+
+    pub(crate) fn perl(&self, text: &str) -> Command {
+        self.perl_in(self.sandbox(), text)
+    }
+
+    pub(crate) fn outside(&self, name: &str) -> Option<String> {
+        self.scratch.read(&format!("outside/{name}"))
+    }
+}
+
+/// Runs a command that has to succeed, and returns what it printed.
+pub(crate) async fn succeed(runner: &SystemRunner, command: &Command) -> String {
+    let finished = run(runner, command).await;
+    assert_eq!(finished.exit, Exit::Code(0), "{}", errors(&finished));
+    text(&finished.stdout)
+}
+
+/// Runs a command that has to fail by itself, and returns what it said about it.
+pub(crate) async fn fail(runner: &SystemRunner, command: &Command) -> String {
+    let finished = run(runner, command).await;
+    assert!(matches!(finished.exit, Exit::Code(1..)), "{command:?}: {:?}", finished.exit);
+    errors(&finished)
+}
+
+fn errors(finished: &Finished) -> String {
+    format!("{}{}", text(&finished.stdout), text(&finished.stderr))
+}
+
+#[test]
+fn a_command_runs_in_its_directory_with_what_it_needs() {
+    launched("sandboxed::a_command_runs_in_its_directory_with_what_it_needs", async |runner| {
+        let place = Place::new();
+        let work = place.at("work");
+        let does = "pwd; cat own; echo new > made; cat made; ls; echo x > /tmp/x; cat /tmp/x; \
+                    getent passwd 0 | cut -d: -f1; head -c 3 /dev/zero | wc -c; echo y | tee /dev/stderr > /dev/null; \
+                    chmod 600 made; mkdir deep; mv made deep; rm -r deep; ln -s own link; cat link";
+        let printed = succeed(runner, &place.shell(does)).await;
+        assert_eq!(printed, format!("{}\nown\nnew\nmade\nown\nx\nroot\n3\nown\n", work.display()));
+        assert!(!Path::new("/tmp/x").exists(), "what is private was written outside");
+        assert!(succeed(runner, &place.perl("print $$ == getppid() ? 0 : 1")).await.contains('1'));
+        let given = Command { stdin: Some("given".to_owned()), ..place.shell("cat") };
+        assert_eq!(succeed(runner, &given).await, "given");
+    });
+}
+
+#[test]
+fn what_a_sandbox_names_has_to_be_there() {
+    launched("sandboxed::what_a_sandbox_names_has_to_be_there", async |runner| {
+        let place = Place::new();
+        let link = place.at("link");
+        std::os::unix::fs::symlink(place.at("outside"), &link).expect("a link");
+        let none = place.at("none");
+        let gone = "No such file or directory (os error 2)";
+        let over_link = "it leads over a symbolic link; name what the link leads to";
+        for (sandbox, property, path, cause) in [
+            (Sandbox { workdir: none.clone(), ..place.sandbox() }, "workdir", &none, gone),
+            (Sandbox { read: vec![none.clone()], ..place.sandbox() }, "read", &none, gone),
+            (Sandbox { write: vec![none.clone()], ..place.sandbox() }, "write", &none, gone),
+            (Sandbox { write: vec![link.clone()], ..place.sandbox() }, "write", &link, over_link),
+            (
+                Sandbox { read: vec![link.join("open")], ..place.sandbox() },
+                "read",
+                &link.join("open"),
+                over_link,
+            ),
+            (
+                Sandbox { read: vec!["/".into()], ..place.sandbox() },
+                "read",
+                &PathBuf::from("/"),
+                "it is the whole file system",
+            ),
+            (
+                Sandbox { workdir: place.at("work/own"), ..place.sandbox() },
+                "workdir",
+                &place.at("work/own"),
+                "Not a directory (os error 20)",
+            ),
+        ] {
+            for advisory in [false, true] {
+                let sandbox = Sandbox { advisory, ..sandbox.clone() };
+                let error = start_error(runner, &place.shell_in(sandbox, "true")).await;
+                let expected = format!(
+                    "`{property}` of the sandbox: \"{}\" can't be opened to it: {cause}",
+                    path.display()
+                );
+                assert_eq!(chain(&error), expected);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_program_that_is_not_inside_is_told() {
+    launched("sandboxed::a_program_that_is_not_inside_is_told", async |runner| {
+        let place = Place::new();
+        let tool = place.scratch.write_program("outside/tool", "#!/bin/sh\necho tool\n");
+        let own = place.scratch.write_program("work/tool", "#!/bin/sh\necho own\n");
+        let hidden = Command { program: tool.clone(), ..place.shell("") };
+        let error = start_error(runner, &hidden).await;
+        assert_eq!(
+            error.to_string(),
+            format!("\"{}\" can't be seen from inside the sandbox", tool.display())
+        );
+        let missing = Command { program: "/no/such".into(), ..place.shell("") };
+        assert_eq!(start_error(runner, &missing).await.to_string(), "\"/no/such\" not found");
+        assert_eq!(succeed(runner, &Command { program: own, ..place.shell("") }).await, "own\n");
+        let elsewhere = Command { cwd: place.at("outside"), ..place.shell("true") };
+        let expected = format!(
+            "working directory \"{}\" can't be entered: No such file or directory (os error 2)",
+            place.at("outside").display()
+        );
+        assert_eq!(chain(&start_error(runner, &elsewhere).await), expected);
+        let opened = Sandbox { read: vec![place.at("outside")], ..place.sandbox() };
+        let visible = Command { program: tool, ..place.shell_in(opened, "") };
+        assert_eq!(succeed(runner, &visible).await, "tool\n");
+    });
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    launched("sandboxed::nothing_is_left_behind", async |runner| {
+        let place = Place::new();
+        let look = || std::fs::read_to_string("/proc/self/mountinfo").expect("the mounts");
+        let before = look();
+        for text in ["true", "exit 3", "kill -9 $$"] {
+            run(runner, &place.shell(text)).await;
+        }
+        let missing = Sandbox { read: vec![place.at("none")], ..place.sandbox() };
+        start_error(runner, &place.shell_in(missing, "true")).await;
+        assert_eq!(look(), before);
+        assert_eq!(place.scratch.names(), ["outside", "work"]);
+    });
+}

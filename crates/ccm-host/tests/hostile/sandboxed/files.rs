@@ -1,0 +1,233 @@
+//! Files outside: reading, writing, changing, mounting, and links that lead there.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use ccm_host::{Runner as _, Sandbox};
+
+use super::{Place, fail, launched, succeed};
+use crate::is_root;
+
+#[test]
+fn what_is_outside_is_neither_read_nor_written() {
+    launched("sandboxed::files::what_is_outside_is_neither_read_nor_written", async |runner| {
+        let place = Place::new();
+        for attempt in [
+            "cat $OUTSIDE/secret",
+            "ls $OUTSIDE",
+            "cat ../outside/secret",
+            "echo x > $OUTSIDE/new",
+            "echo x >> $OUTSIDE/secret",
+            "rm $OUTSIDE/secret",
+            "mv $OUTSIDE/secret own",
+            "ln $OUTSIDE/secret hard && cat hard",
+            "chmod 777 $OUTSIDE/secret",
+            "touch $OUTSIDE/secret",
+            "truncate -s 0 $OUTSIDE/secret",
+            "cat /etc/shadow",
+            "cat /etc/ssh/*",
+            "ls /root/",
+            "ls /home/*",
+            "ls /run/*",
+            "ls /var/lib/*",
+            "echo x > /etc/new",
+            ": >> /etc/passwd",
+            "chmod 644 /etc/passwd",
+            "echo x > /usr/new",
+            "touch /usr/bin/env",
+            "chmod 755 /usr/bin/env",
+            "mkdir /new",
+            "echo 1 > /proc/sys/vm/stat_interval",
+            "echo h > /proc/sysrq-trigger",
+            "echo 0 > /proc/1/oom_score_adj",
+        ] {
+            fail(runner, &place.shell(attempt)).await;
+        }
+        assert_eq!(place.outside("secret").as_deref(), Some("secret\n"));
+        assert_eq!(place.outside("new"), None);
+        let mode = std::fs::metadata(place.at("outside/secret")).expect("the secret").mode();
+        assert_eq!(mode & 0o777, 0o644);
+    });
+}
+
+#[test]
+fn what_is_named_is_open_and_no_more() {
+    launched("sandboxed::files::what_is_named_is_open_and_no_more", async |runner| {
+        let place = Place::new();
+        let open = place.at("outside/open");
+        let read = || Sandbox { read: vec![open.clone()], ..place.sandbox() };
+        assert_eq!(
+            succeed(runner, &place.shell_in(read(), "cat $OUTSIDE/open/file; ls $OUTSIDE")).await,
+            "open\nopen\n"
+        );
+        for attempt in [
+            "echo x > $OUTSIDE/open/file",
+            "rm $OUTSIDE/open/file",
+            "touch $OUTSIDE/open/new",
+            "chmod 777 $OUTSIDE/open",
+            "cat $OUTSIDE/open/../secret",
+        ] {
+            fail(runner, &place.shell_in(read(), attempt)).await;
+        }
+        assert_eq!(place.outside("open/file").as_deref(), Some("open\n"));
+
+        let write = Sandbox { write: vec![open.clone()], ..place.sandbox() };
+        succeed(runner, &place.shell_in(write, "echo new > $OUTSIDE/open/file")).await;
+        assert_eq!(place.outside("open/file").as_deref(), Some("new\n"));
+        // A single file, and one that may only be read inside of what may be written.
+        let file = Sandbox { write: vec![open.join("file")], ..place.sandbox() };
+        succeed(runner, &place.shell_in(file, "echo file > $OUTSIDE/open/file")).await;
+        assert_eq!(place.outside("open/file").as_deref(), Some("file\n"));
+        let inner = Sandbox { write: vec![place.at("outside")], read: vec![open.clone()], ..place.sandbox() };
+        let does = "echo x > $OUTSIDE/new; echo x > $OUTSIDE/open/file";
+        fail(runner, &place.shell_in(inner, does)).await;
+        assert_eq!(place.outside("new").as_deref(), Some("x\n"));
+        assert_eq!(place.outside("open/file").as_deref(), Some("file\n"));
+        // A path of the system can be named too.
+        let shadow = Sandbox { read: vec!["/etc/passwd".into(), "/usr/share".into()], ..place.sandbox() };
+        succeed(runner, &place.shell_in(shadow, "cat /etc/passwd")).await;
+    });
+}
+
+#[test]
+fn links_lead_nowhere_outside() {
+    launched("sandboxed::files::links_lead_nowhere_outside", async |runner| {
+        let place = Place::new();
+        let links = "ln -s $OUTSIDE dir; ln -s $OUTSIDE/secret file; ln -s / root; ln -s /proc/1/root proc; ";
+        for attempt in [
+            "cat dir/secret",
+            "cat file",
+            "echo x > file",
+            "echo x > dir/new",
+            "cat root/$OUTSIDE/secret",
+            "cat proc/$OUTSIDE/secret",
+            "cat root/etc/shadow",
+        ] {
+            fail(runner, &place.shell(&format!("rm -f dir file root proc; {links}{attempt}"))).await;
+        }
+        assert_eq!(place.outside("secret").as_deref(), Some("secret\n"));
+        assert_eq!(place.outside("new"), None);
+    });
+}
+
+#[test]
+fn other_processes_are_no_way_out() {
+    launched("sandboxed::files::other_processes_are_no_way_out", async |runner| {
+        let place = Place::new();
+        let us = std::process::id();
+        for attempt in [
+            format!("cat /proc/{us}/root$OUTSIDE/secret"),
+            format!("cat /proc/{us}/cwd/Cargo.toml"),
+            format!("cat /proc/{us}/environ"),
+            format!("readlink /proc/{us}/fd/0"),
+            format!("head -c 1 /proc/{us}/fd/0"),
+            format!("echo x > /proc/{us}/fd/1"),
+            format!("head -c 1 /proc/{us}/mem"),
+            "cat /proc/1/environ".to_owned(),
+            "ls /proc/1/root/".to_owned(),
+        ] {
+            fail(runner, &place.shell(&attempt)).await;
+        }
+        if is_root() {
+            // Root's view of processes is its own.
+            fail(runner, &place.shell(&format!("ls -d /proc/{us}"))).await;
+        }
+    });
+}
+
+#[test]
+fn nothing_is_mounted_or_taken_off() {
+    launched("sandboxed::files::nothing_is_mounted_or_taken_off", async |runner| {
+        let place = Place::new();
+        for attempt in [
+            "mount -t tmpfs none /tmp",
+            "mount --bind /tmp /mnt",
+            "mount -o remount,rw /usr",
+            "mount -o remount,rw /",
+            "umount /tmp",
+            "umount /dev/shm",
+            "umount /",
+            "unshare -m true",
+            "unshare -U true",
+            "unshare -r true",
+            "unshare -n true",
+            "unshare -p true",
+            "nsenter -t 1 -m true",
+            "chroot . true",
+            "pivot_root . .",
+        ] {
+            let said = fail(runner, &place.shell(attempt)).await;
+            assert!(!said.contains("not found"), "{attempt}: {said}");
+        }
+    });
+}
+
+#[test]
+fn devices_are_those_that_hold_nothing() {
+    launched("sandboxed::files::devices_are_those_that_hold_nothing", async |runner| {
+        let place = Place::new();
+        let listed = succeed(runner, &place.shell("cd /dev && echo *")).await;
+        // Landlock lets nobody list what is not granted as a whole.
+        assert_eq!(listed, "*\n");
+        for attempt in [
+            "mknod disk b 254 0 && head -c 1 disk",
+            "mknod null c 1 3 && head -c 1 null",
+            "head -c 1 /dev/vda",
+            "head -c 1 /dev/mem",
+            "head -c 1 /dev/kmsg",
+            "echo x > /dev/ptmx",
+            "echo x > /dev/new",
+        ] {
+            fail(runner, &place.shell(attempt)).await;
+        }
+        if is_root() {
+            // One that was there before does not work either.
+            let mut made = std::process::Command::new("mknod");
+            made.arg(place.at("work/zero")).args(["c", "1", "5"]);
+            if made.status().is_ok_and(|status| status.success()) {
+                fail(runner, &place.shell("head -c 1 zero")).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn no_program_gains_a_privilege() {
+    launched("sandboxed::files::no_program_gains_a_privilege", async |runner| {
+        let place = Place::new();
+        let status =
+            "grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t '";
+        let printed = succeed(runner, &place.shell(status)).await;
+        let is_none = |line: &str| line.ends_with(":0000000000000000");
+        for line in printed.lines() {
+            match line.split_once(':').expect("a field") {
+                ("NoNewPrivs", value) => assert_eq!(value, "1"),
+                ("Seccomp", value) => assert_eq!(value, "2"),
+                _ => assert!(is_none(line), "{line}"),
+            }
+        }
+        assert_eq!(printed.lines().count(), 7);
+        if is_root() {
+            let shell = place.at("work/suid");
+            std::fs::copy("/bin/dash", &shell).expect("a shell");
+            std::fs::set_permissions(&shell, std::fs::Permissions::from_mode(0o6755)).expect("a mode");
+            let nobody = runner.account("nobody").expect("nobody").identity;
+            let command =
+                ccm_host::Command { identity: Some(nobody.clone()), ..place.shell("./suid -p -c 'id -u'") };
+            // Landlock and modes let it run; it stays who it is.
+            std::fs::set_permissions(place.at("work"), std::fs::Permissions::from_mode(0o755))
+                .expect("a mode");
+            assert_eq!(succeed(runner, &command).await, format!("{}\n", nobody.uid));
+        }
+        for attempt in [
+            "su -c true nobody",
+            "chown 1 own",
+            "setpriv --reuid 1 true",
+            "hostname $(uname -n)",
+            "chmod 4755 own",
+            "chmod g+s own",
+            "install -m 6755 own other",
+        ] {
+            fail(runner, &place.shell(attempt)).await;
+        }
+    });
+}

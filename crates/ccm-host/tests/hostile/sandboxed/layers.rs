@@ -1,0 +1,140 @@
+//! Each layer switched off in turn: the others hold, or the command is refused.
+
+use std::net::TcpListener;
+
+use ccm_host::{Exit, Layer, Means, Sandbox, SystemRunner};
+use ccm_testkit::isolated;
+
+use super::{Place, chain, fail, start_error, succeed};
+use crate::launched::launcher;
+use crate::{block_on, run};
+
+fn without(layers: &[Layer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
+    isolated(test, || {
+        let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+        block_on(body(&layers.iter().fold(runner, |runner, layer| runner.without(*layer))));
+    });
+}
+
+/// What no command may do, whatever holds it.
+const ATTEMPTS: [&str; 14] = [
+    "cat $OUTSIDE/secret",
+    "cat /proc/self/root$OUTSIDE/secret",
+    "echo x > $OUTSIDE/new",
+    "echo x > $OUTSIDE/secret",
+    "truncate -s 0 $OUTSIDE/secret",
+    "chmod 777 $OUTSIDE/secret",
+    "touch -d 1970-01-01 $OUTSIDE/secret",
+    "ln -s $OUTSIDE out; cat out/secret",
+    "rm $OUTSIDE/secret",
+    "cat /etc/shadow",
+    "chmod 644 /etc/passwd",
+    "echo 1 > /proc/sys/vm/stat_interval",
+    "mount -t tmpfs none /tmp",
+    "unshare -U true",
+];
+
+async fn attempt_all(runner: &SystemRunner, place: &Place) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let connect = format!(
+        "use Socket; socket(S, AF_INET, SOCK_STREAM, 0) or die $!; \
+         connect(S, pack_sockaddr_in({port}, INADDR_LOOPBACK)) or die $!"
+    );
+    let sandbox = || Sandbox { advisory: true, ..place.sandbox() };
+    for attempt in ATTEMPTS {
+        fail(runner, &place.shell_in(sandbox(), attempt)).await;
+    }
+    fail(runner, &place.perl_in(sandbox(), &connect)).await;
+    assert_eq!(place.outside("secret").as_deref(), Some("secret\n"));
+    assert_eq!(place.outside("new"), None);
+}
+
+#[test]
+fn without_namespaces_the_others_hold() {
+    let test = "sandboxed::layers::without_namespaces_the_others_hold";
+    without(&[Layer::Namespaces], test, async |runner| {
+        let place = Place::new();
+        let finished = run(runner, &place.shell("cat own; echo x > made; cat made")).await;
+        assert_eq!(finished.exit, Exit::Code(0));
+        let enforced = finished.enforced.expect("what was enforced");
+        assert_eq!(enforced.filesystem, [Means::Landlock]);
+        assert_eq!(enforced.network, [Means::Seccomp]);
+        attempt_all(runner, &place).await;
+    });
+}
+
+#[test]
+fn without_landlock_the_others_hold() {
+    without(&[Layer::Landlock], "sandboxed::layers::without_landlock_the_others_hold", async |runner| {
+        let place = Place::new();
+        let finished = run(runner, &place.shell("cat own; echo x > made")).await;
+        assert_eq!(finished.exit, Exit::Code(0));
+        let enforced = finished.enforced.expect("what was enforced");
+        assert_eq!(enforced.filesystem, [Means::Mounts]);
+        assert_eq!(enforced.network, [Means::Namespace, Means::Seccomp]);
+        attempt_all(runner, &place).await;
+    });
+}
+
+#[test]
+fn without_seccomp_there_is_a_refusal_and_the_others_hold() {
+    let test = "sandboxed::layers::without_seccomp_there_is_a_refusal_and_the_others_hold";
+    without(&[Layer::Seccomp], test, async |runner| {
+        let place = Place::new();
+        let error = start_error(runner, &place.shell("true")).await;
+        assert_eq!(
+            chain(&error),
+            "this kernel can't enforce the sandbox: `network: false`: it has no seccomp"
+        );
+        let advisory = Sandbox { advisory: true, ..place.sandbox() };
+        let finished = run(runner, &place.shell_in(advisory, "true")).await;
+        let enforced = finished.enforced.expect("what was enforced");
+        assert_eq!(enforced.network, [Means::Namespace]);
+        assert_eq!(enforced.missing, ["`network: false`: it has no seccomp"]);
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let connect = format!(
+            "use Socket; socket(S, AF_INET, SOCK_STREAM, 0) or die $!; \
+             connect(S, pack_sockaddr_in({port}, INADDR_LOOPBACK)) or die $!"
+        );
+        let advisory = || Sandbox { advisory: true, ..place.sandbox() };
+        fail(runner, &place.perl_in(advisory(), &connect)).await;
+        for attempt in &ATTEMPTS[..13] {
+            fail(runner, &place.shell_in(advisory(), attempt)).await;
+        }
+        assert_eq!(place.outside("secret").as_deref(), Some("secret\n"));
+    });
+}
+
+#[test]
+fn with_too_little_left_there_is_a_refusal_by_name() {
+    let test = "sandboxed::layers::with_too_little_left_there_is_a_refusal_by_name";
+    let old = [Layer::Namespaces, Layer::LandlockNewerThan(2)];
+    without(&old, test, async |runner| {
+        let place = Place::new();
+        let expected = "`read` and `write`: it offers no namespaces (switched off) and its Landlock (version 2, \
+                        needed is 3) can't protect all files";
+        let error = start_error(runner, &place.shell("true")).await;
+        assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
+        let advisory = Sandbox { advisory: true, ..place.sandbox() };
+        let finished = run(runner, &place.shell_in(advisory, "cat $OUTSIDE/secret")).await;
+        assert_eq!(finished.enforced.expect("what was enforced").missing, [expected]);
+    });
+}
+
+#[test]
+fn with_nothing_left_an_advisory_sandbox_runs() {
+    let test = "sandboxed::layers::with_nothing_left_an_advisory_sandbox_runs";
+    without(&[Layer::Namespaces, Layer::Landlock, Layer::Seccomp], test, async |runner| {
+        let place = Place::new();
+        assert!(chain(&start_error(runner, &place.shell("true")).await).contains("it has no Landlock"));
+        let advisory = Sandbox { advisory: true, ..place.sandbox() };
+        let open = succeed(runner, &place.shell_in(advisory.clone(), "cat $OUTSIDE/secret")).await;
+        assert_eq!(open, "secret\n");
+        // What fails in the other tests fails because of the sandbox.
+        for attempt in ATTEMPTS.iter().filter(|attempt| attempt.contains("$OUTSIDE")) {
+            succeed(runner, &place.shell_in(advisory.clone(), attempt)).await;
+        }
+    });
+}

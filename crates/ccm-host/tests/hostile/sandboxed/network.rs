@@ -1,0 +1,113 @@
+//! Sockets of every kind, and what makes one without asking for it.
+
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::net::UnixListener;
+
+use ccm_host::Sandbox;
+
+use super::{Place, fail, launched, succeed};
+
+/// Connects to a port of this machine and prints what it gets.
+fn connect(port: u16) -> String {
+    format!(
+        "use Socket; socket(S, AF_INET, SOCK_STREAM, 0) or die \"socket: $!\"; \
+         connect(S, pack_sockaddr_in({port}, INADDR_LOOPBACK)) or die \"connect: $!\"; print 'connected'"
+    )
+}
+
+#[test]
+fn without_a_network_there_is_no_socket() {
+    launched("sandboxed::network::without_a_network_there_is_no_socket", async |runner| {
+        let place = Place::new();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        assert!(fail(runner, &place.perl(&connect(port))).await.contains("Operation not permitted"));
+
+        // UNIX, IPv4, IPv6, netlink, packets, the kernel's ciphers, the host of a machine (vsock), XDP.
+        for family in [1, 2, 10, 16, 17, 38, 40, 44] {
+            for kind in [1, 2, 3] {
+                let said =
+                    fail(runner, &place.perl(&format!("socket(S, {family}, {kind}, 0) or die $!"))).await;
+                assert!(said.contains("Operation not permitted"), "{family}: {said}");
+            }
+        }
+        let pair = "use Socket; socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die $!";
+        succeed(runner, &place.perl(pair)).await;
+    });
+}
+
+#[test]
+fn a_ring_or_other_numbers_are_no_way_around() {
+    launched("sandboxed::network::a_ring_or_other_numbers_are_no_way_around", async |runner| {
+        let place = Place::new();
+        let unknown = "Function not implemented";
+        for (number, arguments) in
+            [(425, "8, $b"), (426, "0, 0, 0, 0, 0, 0"), (427, "0, 0, 0, 0"), (435, "0, 0")]
+        {
+            let call = format!("my $b = ' ' x 200; syscall({number}, {arguments}) == -1 and die $!");
+            let said = fail(runner, &place.perl(&call)).await;
+            assert!(said.contains(unknown), "{number}: {said}");
+        }
+        if cfg!(target_arch = "x86_64") {
+            // `getpid` and `socket`, as the other kind of program would call them.
+            for number in [39, 41] {
+                let call = format!("syscall(0x40000000 + {number}, 2, 1, 0) == -1 and die $!");
+                assert!(fail(runner, &place.perl(&call)).await.contains(unknown));
+            }
+        }
+    });
+}
+
+#[test]
+fn with_a_network_there_is_that_and_no_more() {
+    launched("sandboxed::network::with_a_network_there_is_that_and_no_more", async |runner| {
+        let place = Place::new();
+        let open = || Sandbox { network: true, ..place.sandbox() };
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        assert_eq!(succeed(runner, &place.perl_in(open(), &connect(port))).await, "connected");
+
+        let udp = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let port = udp.local_addr().expect("an address").port();
+        let send = format!(
+            "use Socket; socket(S, AF_INET, SOCK_DGRAM, 0) or die $!; \
+             send(S, 'x', 0, pack_sockaddr_in({port}, INADDR_LOOPBACK)) or die $!"
+        );
+        succeed(runner, &place.perl_in(open(), &send)).await;
+        succeed(runner, &place.perl_in(open(), "socket(S, 16, 3, 0) or die $!")).await;
+        // The last is netlink about audits.
+        for (family, kind, protocol) in [(1, 1, 0), (17, 3, 0), (38, 5, 0), (40, 1, 0), (16, 3, 9)] {
+            let socket = format!("socket(S, {family}, {kind}, {protocol}) or die $!");
+            assert!(fail(runner, &place.perl_in(open(), &socket)).await.contains("Operation not permitted"));
+        }
+    });
+}
+
+#[test]
+fn unix_sockets_are_its_own() {
+    launched("sandboxed::network::unix_sockets_are_its_own", async |runner| {
+        use std::os::linux::net::SocketAddrExt as _;
+        let place = Place::new();
+        let allowed = |network| Sandbox { unix_sockets: true, network, ..place.sandbox() };
+        let _path = UnixListener::bind(place.at("outside/socket")).expect("a socket");
+        let name = format!("ccm-test-{}", std::process::id());
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).expect("a name");
+        let _abstract = UnixListener::bind_addr(&address).expect("a socket");
+        let connect = |address: &str| {
+            format!(
+                "use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die \"socket: $!\"; \
+                 connect(S, pack_sockaddr_un({address})) or die \"connect: $!\""
+            )
+        };
+        for network in [false, true] {
+            for address in ["\"$ENV{OUTSIDE}/socket\"".to_owned(), format!("\"\\0{name}\"")] {
+                let said = fail(runner, &place.perl_in(allowed(network), &connect(&address))).await;
+                assert!(said.contains("connect: "), "{said}");
+            }
+            let own = "use Socket; socket(L, AF_UNIX, SOCK_STREAM, 0) or die $!; unlink 's'; \
+                       bind(L, pack_sockaddr_un('s')) or die $!; listen(L, 1) or die $!; \
+                       socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un('s')) or die $!";
+            succeed(runner, &place.perl_in(allowed(network), own)).await;
+        }
+    });
+}

@@ -1,0 +1,148 @@
+//! Processes outside, and the end of those inside.
+
+use std::time::Duration;
+
+use ccm_host::{Command, Exit, Runner as _, Sandbox};
+use ccm_testkit::wait_until;
+
+use super::{Place, fail, launched, succeed};
+use crate::launched::running;
+use crate::{is_root, run, timed_out};
+
+#[test]
+fn processes_outside_are_out_of_reach() {
+    launched("sandboxed::processes::processes_outside_are_out_of_reach", async |runner| {
+        let place = Place::new();
+        let us = std::process::id();
+        for (what, call) in [
+            ("kill", format!("kill(0, {us}) or die $!")),
+            ("kill", format!("kill('TERM', {us}) or die $!")),
+            ("ptrace", format!("syscall(101, 16, {us}, 0, 0) == -1 and die $!")),
+            (
+                "process_vm_readv",
+                format!("my $b = ' ' x 32; syscall(310, {us}, $b, 1, $b, 1, 0) == -1 and die $!"),
+            ),
+            ("pidfd_getfd", "syscall(438, 0, 0, 0) == -1 and die $!".to_owned()),
+            // The size of core dumps, to what it is in most places anyway.
+            ("prlimit64", format!("my $n = pack('QQ', 0, 0); syscall(302, {us}, 4, $n, 0) == -1 and die $!")),
+            ("bpf", "syscall(321, 0, 0, 0) == -1 and die $!".to_owned()),
+            ("keyctl", "syscall(250, 0, -4, 1) == -1 and die $!".to_owned()),
+            (
+                "add_key",
+                "my ($t, $n, $k) = ('user', 'x', 'y'); syscall(248, $t, $n, $k, 1, -4) == -1 and die $!"
+                    .to_owned(),
+            ),
+            (
+                "perf_event_open",
+                "my $b = ' ' x 200; syscall(298, $b, 0, -1, -1, 0) == -1 and die $!".to_owned(),
+            ),
+        ] {
+            if cfg!(target_arch = "x86_64") || what == "kill" {
+                let said = fail(runner, &place.perl(&call)).await;
+                assert!(said.contains("not permitted") || said.contains("No such process"), "{what}: {said}");
+            }
+        }
+        // Its own processes it may signal.
+        succeed(runner, &place.shell("sleep 9 & kill $!; wait $! ; [ $? -gt 128 ]")).await;
+    });
+}
+
+#[test]
+fn a_signal_to_all_reaches_nobody_outside() {
+    launched("sandboxed::processes::a_signal_to_all_reaches_nobody_outside", async |runner| {
+        let place = Place::new();
+        let mut stopped = std::process::Command::new("sleep").arg("77").spawn().expect("a child");
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(stopped.id()).expect("a process number"));
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).expect("to stop it");
+        let is_stopped = || {
+            let row = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("its row");
+            row.contains(") T ")
+        };
+        wait_until("it is stopped", is_stopped);
+        // The call succeeds whomever it reaches.
+        succeed(runner, &place.perl("kill('CONT', -1) or die $!")).await;
+        let stays_stopped = is_stopped();
+        stopped.kill().expect("to end it");
+        stopped.wait().expect("its end");
+        assert!(stays_stopped, "it was woken");
+    });
+}
+
+#[test]
+fn shared_memory_is_its_own() {
+    launched("sandboxed::processes::shared_memory_is_its_own", async |runner| {
+        let place = Place::new();
+        let made = std::process::Command::new("ipcmk").args(["-M", "64"]).output().expect("ipcmk");
+        let id =
+            String::from_utf8_lossy(&made.stdout).trim().rsplit(' ').next().unwrap_or_default().to_owned();
+        let listed = succeed(runner, &place.shell("ipcs -m | grep -c '^0x' || true")).await;
+        let removed = std::process::Command::new("ipcrm").args(["-m", &id]).status().expect("ipcrm");
+        assert!(removed.success());
+        assert_eq!(listed, "0\n");
+    });
+}
+
+#[test]
+fn no_open_file_comes_along() {
+    launched("sandboxed::processes::no_open_file_comes_along", async |runner| {
+        let place = Place::new();
+        assert_eq!(succeed(runner, &place.shell("exec ls /proc/self/fd")).await, "0\n1\n2\n3\n");
+    });
+}
+
+#[test]
+fn a_deadline_ends_all_of_a_sandbox() {
+    launched("sandboxed::processes::a_deadline_ends_all_of_a_sandbox", async |runner| {
+        let place = Place::new();
+        let stubborn =
+            "trap '' TERM; (setsid sleep 77.375 &) ; setsid sh -c 'sleep 77.375; :' & sleep 77.375";
+        let command = Command { timeout: Some(Duration::from_millis(300)), ..place.shell(stubborn) };
+        let finished = run(runner, &command).await;
+        assert_eq!(finished.exit, timed_out(300));
+        assert!(finished.unkillable.is_empty());
+        wait_until("all have ended", || running("77.375") == 0);
+    });
+}
+
+#[test]
+fn a_sandbox_goes_together_with_a_user_and_a_umask() {
+    launched("sandboxed::processes::a_sandbox_goes_together_with_a_user_and_a_umask", async |runner| {
+        let place = Place::new();
+        if !is_root() {
+            return;
+        }
+        let identity = runner.account("nobody").expect("nobody").identity;
+        let work = place.at("work");
+        std::os::unix::fs::chown(&work, Some(identity.uid), Some(identity.gid)).expect("another owner");
+        let does = "id -u; echo x > made; stat -c '%u %a' made; cat /proc/self/environ > /dev/null";
+        let command = Command { identity: Some(identity.clone()), umask: Some(0o077), ..place.shell(does) };
+        assert_eq!(succeed(runner, &command).await, format!("{0}\n{0} 600\n", identity.uid));
+        // A umask of whoever starts it makes nothing unreachable.
+        let former = nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
+        let strict =
+            Command { identity: Some(identity.clone()), ..place.shell("umask; cat /etc/passwd > copy") };
+        assert_eq!(succeed(runner, &strict).await, "0077\n");
+        nix::sys::stat::umask(former);
+        for attempt in ["cat $OUTSIDE/secret", "cat /etc/shadow", "kill -0 1", "unshare -U true"] {
+            fail(runner, &Command { identity: Some(identity.clone()), ..place.shell(attempt) }).await;
+        }
+    });
+}
+
+#[test]
+fn a_sandbox_is_reported_with_its_means() {
+    launched("sandboxed::processes::a_sandbox_is_reported_with_its_means", async |runner| {
+        let place = Place::new();
+        let finished = run(runner, &place.shell("exit 4")).await;
+        assert_eq!(finished.exit, Exit::Code(4));
+        let enforced = finished.enforced.expect("what was enforced");
+        assert!(
+            enforced.missing.is_empty() && !enforced.filesystem.is_empty() && !enforced.network.is_empty()
+        );
+        let open = Sandbox { network: true, ..place.sandbox() };
+        let enforced = run(runner, &place.shell_in(open, "true")).await.enforced.expect("what was enforced");
+        assert!(enforced.network.is_empty());
+        let free = Command { sandbox: None, ..place.shell("true") };
+        assert_eq!(run(runner, &free).await.enforced, None);
+    });
+}

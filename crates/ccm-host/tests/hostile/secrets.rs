@@ -1,0 +1,45 @@
+//! Commands that print what must not be shown.
+
+use ccm_host::SystemRunner;
+use ccm_model::Secrets;
+
+use crate::{block_on, run_with_lines, shell};
+
+#[test]
+fn secrets_are_hidden_in_lines_and_in_what_is_kept() {
+    let secrets = Secrets::new();
+    let runner = SystemRunner::new().expect("a runner").hiding(secrets.clone());
+    secrets.add(["s3cret-word", "first line of it\nlast line of it"]);
+    block_on(async {
+        for (script, printed) in [
+            ("printf 'a s3cret-word b\\n'", "a [redacted] b\n"),
+            // A write at a time, with a process between.
+            ("for part in a s3 cret -wo rd b; do printf %s $part; /bin/true; done", "a[redacted]b"),
+            ("printf 'first line of it\\nlast line of it\\n'", "[redacted]\n"),
+            ("printf s3cret-wor", "[redacted]"),
+            ("printf s3c", "s3c"),
+        ] {
+            let (finished, lines) = run_with_lines(&runner, &shell(script)).await;
+            assert_eq!(String::from_utf8_lossy(&finished.stdout.head), printed, "{script}");
+            assert_eq!(lines.join("\n"), printed.trim_end(), "{script}");
+        }
+        let (finished, lines) = run_with_lines(&runner, &shell("echo s3cret-word >&2")).await;
+        assert_eq!(finished.stderr.head, b"[redacted]\n");
+        assert_eq!(lines, ["[redacted]"]);
+    });
+}
+
+#[test]
+fn a_secret_at_the_edge_of_what_is_kept_is_hidden_whole() {
+    let secrets = Secrets::new();
+    secrets.add(["s3cret-word"]);
+    let runner = SystemRunner::new().expect("a runner").hiding(secrets);
+    // The first part of the output ends, and its last part begins, somewhere within the secrets.
+    let script = "yes s3cret-word- | tr -d '\\n' | head -c 3000000";
+    let (finished, lines) = block_on(run_with_lines(&runner, &shell(script)));
+    assert!(finished.stdout.truncated());
+    for kept in [&finished.stdout.head, &finished.stdout.tail] {
+        assert!(!String::from_utf8_lossy(kept).contains("s3c"));
+    }
+    assert!(lines.iter().all(|line| !line.contains("s3c")));
+}

@@ -1,0 +1,198 @@
+//! Hiding values in what a run says.
+
+use std::borrow::Cow;
+
+use serde_json::Value as Json;
+
+use super::{REDACTED, Redactor};
+use crate::{
+    Entry, Event, Failure, Key, Kind, Map, Node, Outcome, Properties, ResourceId, RunSummary, Scalar,
+    ScalarStyle, SkipCause, StopCause, Transaction, Value,
+};
+
+/// Properties of which a sensitive resource tells nothing.
+const SENSITIVE: [&str; 6] = ["args", "command", "content", "environment", "expect", "stdin"];
+
+impl Redactor {
+    /// The event without what has to be hidden, and without what a sensitive resource does not tell of itself.
+    /// The same name always becomes the same.
+    pub fn redact_event(&self, mut event: Event) -> Event {
+        if let Event::ResourceFinished(transaction) = &mut event {
+            hide_sensitive(&mut transaction.properties);
+        }
+        if self.is_empty() {
+            return event;
+        }
+        match &mut event {
+            Event::SessionStarted(session) => self.texts(&mut session.message),
+            Event::ResourceStarted(started) => self.id(&mut started.id),
+            Event::OutputReceived(output) => {
+                self.id(&mut output.id);
+                self.line(&mut output.line);
+            }
+            Event::ArtifactsLeft(artifacts) => {
+                self.id(&mut artifacts.id);
+                artifacts.files.iter_mut().for_each(|file| self.bytes(&mut file.content));
+            }
+            Event::ResourceFinished(transaction) => self.transaction(transaction),
+            Event::SessionFinished(summary) => self.summary(summary),
+        }
+        event
+    }
+
+    /// The summary without what has to be hidden.
+    pub fn redact_summary(&self, mut summary: RunSummary) -> RunSummary {
+        self.summary(&mut summary);
+        summary
+    }
+
+    fn transaction(&self, transaction: &mut Transaction) {
+        self.id(&mut transaction.id);
+        self.texts(&mut transaction.alias);
+        self.text(&mut transaction.requested_ensure);
+        self.texts(&mut transaction.final_ensure);
+        self.outcome(&mut transaction.outcome);
+        if let Some(properties) = self.properties(&transaction.properties) {
+            transaction.properties = properties;
+        }
+        self.texts(&mut transaction.reason);
+        transaction.triggered_by.iter_mut().for_each(|id| self.id(id));
+        self.texts(&mut transaction.warnings);
+        self.texts(&mut transaction.notes);
+        transaction.state.iter_mut().for_each(|state| self.json(state));
+        if let Some(diff) = &mut transaction.diff {
+            *diff = self.redact_lines(diff).into_owned();
+        }
+    }
+
+    fn summary(&self, summary: &mut RunSummary) {
+        summary.stopped.iter_mut().for_each(|cause| self.stop_cause(cause));
+        self.texts(&mut summary.message);
+    }
+
+    fn outcome(&self, outcome: &mut Outcome) {
+        match outcome {
+            Outcome::Unchanged | Outcome::Changed | Outcome::Refreshed => {}
+            Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => self.text(message),
+            Outcome::Failed(failure) => self.failure(failure),
+            Outcome::Skipped { cause } => match cause {
+                SkipCause::Unmet { culprits: ids } | SkipCause::Undone { noop: ids } => {
+                    for id in ids {
+                        self.id(id);
+                    }
+                }
+                SkipCause::NotManaged { reason } => self.text(reason),
+                SkipCause::ManifestEnded { culprit } => self.id(culprit),
+                SkipCause::NotSelected => {}
+                SkipCause::Stopped { by } => self.stop_cause(by),
+            },
+        }
+    }
+
+    fn stop_cause(&self, cause: &mut StopCause) {
+        match cause {
+            StopCause::Failed { culprit } => self.id(culprit),
+            StopCause::Signal { .. } | StopCause::Timeout { .. } => {}
+        }
+    }
+
+    fn failure(&self, failure: &mut Failure) {
+        self.texts(&mut failure.chain);
+        self.texts(&mut failure.hints);
+        let lines = failure.output.iter_mut().flat_map(|tail| &mut tail.lines);
+        lines.for_each(|line| self.line(line));
+    }
+
+    /// What is no text came from a stream, in which all was hidden already.
+    fn bytes(&self, bytes: &mut Vec<u8>) {
+        if let Ok(text) = str::from_utf8(bytes)
+            && let Cow::Owned(redacted) = self.redact(text)
+        {
+            *bytes = redacted.into_bytes();
+        }
+    }
+
+    fn id(&self, id: &mut ResourceId) {
+        if let Cow::Owned(redacted) = self.redact(&id.name) {
+            id.name = redacted.into();
+        }
+    }
+
+    fn text(&self, text: &mut String) {
+        if let Cow::Owned(redacted) = self.redact(text) {
+            *text = redacted;
+        }
+    }
+
+    /// Hides in what a command printed, which was hidden once before anything was cut off.
+    fn line(&self, line: &mut String) {
+        if let Cow::Owned(redacted) = self.redact_uncut(line) {
+            *line = redacted;
+        }
+    }
+
+    fn texts<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        texts.into_iter().for_each(|text| self.text(text));
+    }
+
+    fn json(&self, value: &mut Json) {
+        match value {
+            Json::Null | Json::Bool(_) => {}
+            Json::Number(number) => {
+                if let Cow::Owned(redacted) = self.redact(&number.to_string()) {
+                    *value = redacted.into();
+                }
+            }
+            Json::String(text) => self.text(text),
+            Json::Array(values) => values.iter_mut().for_each(|value| self.json(value)),
+            Json::Object(object) => object.values_mut().for_each(|value| self.json(value)),
+        }
+    }
+
+    /// The properties without what has to be hidden; none if there is nothing.
+    fn properties(&self, properties: &Properties) -> Option<Properties> {
+        let mut found = false;
+        let entries = properties.given().map(|entry| self.entry(entry, &mut found)).collect();
+        found.then(|| Properties::new(Map::new(entries), None))
+    }
+
+    fn entry(&self, entry: &Entry, found: &mut bool) -> Entry {
+        let mut key = entry.key.clone();
+        if let Cow::Owned(redacted) = self.redact(&key.text) {
+            *found = true;
+            key = Key { text: redacted.into(), ..key };
+        }
+        Entry { key, value: self.node(&entry.value, found) }
+    }
+
+    fn node(&self, node: &Node, found: &mut bool) -> Node {
+        let value = match &node.value {
+            Value::Scalar(scalar) => match self.redact(&scalar.text) {
+                Cow::Borrowed(_) => Value::Scalar(scalar.clone()),
+                Cow::Owned(redacted) => {
+                    *found = true;
+                    Value::Scalar(Scalar { text: redacted.into(), style: ScalarStyle::Quoted })
+                }
+            },
+            Value::List(nodes) => Value::List(nodes.iter().map(|node| self.node(node, found)).collect()),
+            Value::Map(map) => {
+                Value::Map(Map::new(map.entries().iter().map(|entry| self.entry(entry, found)).collect()))
+            }
+        };
+        Node { value, span: node.span }
+    }
+}
+
+/// Hides properties of a resource that is `sensitive`, whatever is in them.
+fn hide_sensitive(properties: &mut Properties) {
+    // What is not known to be `false` may have turned out to be true when the resource was reached.
+    let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
+    if properties.get("sensitive").is_none_or(|node| node.as_scalar().is_some_and(is_false)) {
+        return;
+    }
+    for name in SENSITIVE {
+        if let Some(Entry { key, value }) = properties.entry(name).cloned() {
+            properties.replace(Entry { key, value: Node::text(REDACTED, value.span) });
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What a run must not show, shared by all that show something.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::Redactor;
+
+/// The values that a run must not show. Copies share them, and more may become known while it goes on.
+#[derive(Clone, Default)]
+pub struct Secrets(Arc<RwLock<Known>>);
+
+#[derive(Default)]
+struct Known {
+    values: BTreeSet<String>,
+    redactor: Arc<Redactor>,
+}
+
+impl Secrets {
+    /// Nothing to hide so far.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Hides these values as well, from now on.
+    pub fn add<V: Into<String>>(&self, values: impl IntoIterator<Item = V>) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let before = known.values.len();
+        known.values.extend(values.into_iter().map(Into::into));
+        if known.values.len() > before {
+            known.redactor = Arc::new(Redactor::new(known.values.iter().map(String::as_str)));
+        }
+    }
+
+    /// Hides what has to be hidden by now.
+    pub fn redactor(&self) -> Arc<Redactor> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner).redactor)
+    }
+
+    /// The text without what has to be hidden by now.
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redactor().redact(text)
+    }
+}
+
+/// Says nothing of the values.
+impl fmt::Debug for Secrets {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Secrets").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,345 @@
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    Entry, Event, Failure, Key, Map, Node, Outcome, OutputLine, Properties, ResourceId, RunSummary,
+    SessionStarted, Span, StopCause, Stream, StreamTail, Transaction,
+};
+
+fn redacted(values: &[&str], text: &str) -> String {
+    Redactor::new(values.iter().copied()).redact(text).into_owned()
+}
+
+#[test]
+fn values_are_hidden_in_every_form() {
+    let secret = "p\"s'w$r d/ä\\";
+    for written in [
+        secret.to_owned(),
+        r#"p\"s'w$r d/ä\\"#.to_owned(),
+        r#"p\"s\'w$r d/ä\\"#.to_owned(),
+        r#"p"s'\''w$r d/ä\"#.to_owned(),
+        r#"p\"s'w\$r d/ä\\"#.to_owned(),
+        "cCJzJ3ckciBkL8OkXA".to_owned(),
+        "p%22s%27w%24r%20d%2F%C3%A4%5C".to_owned(),
+        "p%22s%27w%24r%20d/%C3%A4%5C".to_owned(),
+        "p%22s%27w%24r+d%2F%C3%A4%5C".to_owned(),
+        "p%22s%27w%24r%20d%2f%c3%a4%5c".to_owned(),
+    ] {
+        assert_eq!(redacted(&[secret], &format!("<{written}>")), "<[redacted]>", "{written}");
+    }
+}
+
+#[test]
+fn base64_is_found_behind_anything() {
+    let secret = "correct horse battery?>~";
+    for (encoded, left) in [
+        // The value alone, behind `x`, behind `xy` and behind `xyz`, with `!` after it.
+        ("Y29ycmVjdCBob3JzZSBiYXR0ZXJ5Pz5+", ""),
+        ("eGNvcnJlY3QgaG9yc2UgYmF0dGVyeT8+fiE=", "eGE="),
+        ("eHljb3JyZWN0IGhvcnNlIGJhdHRlcnk/Pn4h", "eHlh"),
+        ("eHl6Y29ycmVjdCBob3JzZSBiYXR0ZXJ5Pz5+IQ==", "eHl6IQ=="),
+        ("eGNvcnJlY3QgaG9yc2UgYmF0dGVyeT8-fiE=", "eGE="),
+    ] {
+        let shown = redacted(&[secret], encoded);
+        assert!(shown.contains(REDACTED), "{encoded}: {shown}");
+        assert!(shown.len() <= REDACTED.len() + 8, "{encoded}: {shown}");
+        assert!(left.is_empty() || shown.starts_with(&left[..2]), "{encoded}: {shown}");
+    }
+}
+
+#[test]
+fn lines_count_by_themselves_if_they_are_long_enough() {
+    let key = "-----BEGIN\nabcdefgh\nshort\n  indented line\r\n";
+    for (text, shown) in [
+        ("abcdefgh", "[redacted]"),
+        ("short", "short"),
+        ("indented line", "[redacted]"),
+        ("-----BEGIN\nabcdefgh\nshort\n  indented line", "[redacted]"),
+    ] {
+        assert_eq!(redacted(&[key], text), shown, "{text}");
+    }
+}
+
+#[test]
+fn what_is_short_or_nothing_is_not_looked_for() {
+    for (values, text, shown) in [
+        (&["abc"][..], "abc abcd", "abc abcd"),
+        (&["abcd"], "abc abcd", "abc [redacted]"),
+        (&["ab\n\n"], "ab\n", "ab\n"),
+        (&["", "    "], "a    b", "a[redacted]b"),
+        (&["redacted"], "redacted", "redacted"),
+        (&["secret\n"], "secret", "[redacted]"),
+        (&[], "secret", "secret"),
+    ] {
+        assert_eq!(redacted(values, text), shown, "{values:?}");
+    }
+}
+
+#[test]
+fn values_that_overlap_are_hidden_as_one() {
+    for (values, text, shown) in [
+        (&["abcdef", "defghi"][..], "xabcdefghix", "x[redacted]x"),
+        (&["abcd", "abcdefgh"], "abcdefgh abcdef", "[redacted] [redacted]ef"),
+        (&["abab"], "ababab", "[redacted]"),
+        (&["abcd"], "abcdabcd", "[redacted][redacted]"),
+    ] {
+        assert_eq!(redacted(values, text), shown, "{values:?}");
+    }
+}
+
+#[test]
+fn the_beginning_of_a_value_is_hidden_where_a_text_was_cut() {
+    for (text, shown) in [
+        ("found the text `correct hor…`", "found the text `[redacted]…`"),
+        ("corr... (truncated, 5 more chars)", "[redacted]... (truncated, 5 more chars)"),
+        ("see cor…", "see cor…"),
+        ("the horse…", "the horse…"),
+    ] {
+        assert_eq!(redacted(&["correct horse battery"], text), shown);
+    }
+}
+
+#[test]
+fn a_long_value_is_found_by_its_pieces() {
+    let value: String =
+        (0..20_000_u32).map(|number| char::from(b'a' + (number * number % 26) as u8)).collect();
+    let redactor = Redactor::new([&*value]);
+    assert!(!redactor.redact(&format!("<{value}>")).contains(&value[..64]));
+    assert!(redactor.finds(&value.as_bytes()[4_000..14_000]));
+}
+
+#[test]
+fn nothing_of_the_values_is_in_the_words_for_developers() {
+    let secrets = Secrets::new();
+    secrets.add(["correct horse"]);
+    assert!(!format!("{secrets:?} {:?}", secrets.redactor()).contains("horse"));
+}
+
+#[test]
+fn secrets_are_shared_and_grow() {
+    let secrets = Secrets::new();
+    let copy = secrets.clone();
+    assert_eq!(copy.redact("one two!"), "one two!");
+    secrets.add(["two!"]);
+    assert_eq!(copy.redact("one two!"), "one [redacted]");
+}
+
+#[test]
+fn lines_of_a_diff_are_hidden_whole() {
+    let redactor = Redactor::new(["correct horse"]);
+    let diff = "--- /a\n+++ /a\n-user=me pass=correct horse\n+user=me\n correct horse";
+    let shown = redactor.redact_lines(diff);
+    assert_eq!(shown, "--- /a\n+++ /a\n-[redacted]\n+user=me\n [redacted]");
+}
+
+#[test]
+fn no_part_of_an_event_keeps_a_value() {
+    const SECRET: &str = "correct horse";
+    let says = |what: &str| format!("{what} {SECRET}");
+    let id = || ResourceId::new("exec", says("name"));
+    let text = |what: &str| Node::text(says(what), Span::default());
+    let entry =
+        |key: String, value: Node| Entry { key: Key { text: key.into(), span: Span::default() }, value };
+    let nested = Node { value: crate::Value::List(vec![text("element")]), span: Span::default() };
+    let map =
+        Node { value: crate::Value::Map(Map::new(vec![entry(says("key"), nested)])), span: Span::default() };
+    let mut failure = Failure::new(says("chain")).with_hint(says("hint"));
+    failure.output.push(StreamTail { stream: Stream::Stderr, lines: vec![says("line")], bytes_before: 0 });
+    let transaction = |outcome: Outcome| {
+        let properties = Properties::new(Map::new(vec![entry("args".to_owned(), map.clone())]), None);
+        Event::ResourceFinished(Box::new(Transaction {
+            id: id(),
+            alias: Some(says("alias")),
+            requested_ensure: says("ensure"),
+            final_ensure: Some(says("ensure")),
+            outcome,
+            reason: Some(says("reason")),
+            triggered_by: vec![id()],
+            warnings: vec![says("warning")],
+            notes: vec![says("note")],
+            state: Some(serde_json::json!({ "a": [says("state")] })),
+            diff: Some(says("+diff")),
+            ..transaction_of(properties)
+        }))
+    };
+    let stopped = || StopCause::Failed { culprit: id() };
+    let skipped = |cause| Outcome::Skipped { cause };
+    let events = [
+        Event::SessionStarted(SessionStarted {
+            at: SystemTime::UNIX_EPOCH,
+            noop: false,
+            resources: 1,
+            message: Some(says("message")),
+        }),
+        Event::ResourceStarted(crate::ResourceStarted { id: id() }),
+        Event::OutputReceived(OutputLine { id: id(), stream: Stream::Stdout, line: says("line") }),
+        transaction(Outcome::Failed(Box::new(failure))),
+        transaction(Outcome::WouldChange { message: says("noop") }),
+        transaction(Outcome::WouldRefresh { message: says("noop") }),
+        transaction(skipped(crate::SkipCause::Unmet { culprits: vec![id()] })),
+        transaction(skipped(crate::SkipCause::NotManaged { reason: says("reason") })),
+        transaction(skipped(crate::SkipCause::Stopped { by: stopped() })),
+        Event::SessionFinished(Box::new(RunSummary {
+            stopped: Some(stopped()),
+            message: Some(says("message")),
+            noop: false,
+            duration: Duration::ZERO,
+            counts: crate::Counts::default(),
+        })),
+    ];
+    let redactor = Redactor::new([SECRET]);
+    for event in events {
+        assert!(format!("{event:?}").contains(SECRET));
+        let shown = format!("{:?}", redactor.redact_event(event));
+        assert!(!shown.contains(SECRET) && shown.contains(REDACTED), "{shown}");
+    }
+}
+
+#[test]
+fn a_sensitive_resource_tells_little_of_itself() {
+    for (sensitive, hides) in [("true", true), ("{{ Data.x }}", true), ("false", false), ("null", false)] {
+        let plain = |text: &str| Node {
+            value: crate::Value::Scalar(crate::Scalar {
+                text: text.into(),
+                style: crate::ScalarStyle::Plain,
+            }),
+            span: Span::default(),
+        };
+        let entry =
+            |key: &str, value: Node| Entry { key: Key { text: key.into(), span: Span::default() }, value };
+        let all = ["args", "command", "content", "environment", "expect", "stdin"];
+        let defaults = Map::new(all[..3].iter().map(|name| entry(name, plain("abc"))).collect());
+        let mut own: Vec<Entry> = all[3..].iter().map(|name| entry(name, plain("abc"))).collect();
+        own.extend([entry("sensitive", plain(sensitive)), entry("cwd", plain("/abc"))]);
+        let transaction = transaction_of(Properties::new(Map::new(own), Some(Arc::new(defaults))));
+        let event = Redactor::default().redact_event(Event::ResourceFinished(Box::new(transaction)));
+        let Event::ResourceFinished(transaction) = event else { panic!("another event") };
+        for name in all {
+            let shown = transaction.properties.get(name).and_then(Node::as_text);
+            assert_eq!(shown, Some(if hides { REDACTED } else { "abc" }), "{name}");
+        }
+        assert_eq!(transaction.properties.get("cwd").and_then(Node::as_text), Some("/abc"));
+    }
+}
+
+/// A transaction with these properties and nothing else.
+fn transaction_of(properties: Properties) -> Transaction {
+    Transaction {
+        id: ResourceId::new("exec", "a"),
+        alias: None,
+        at: SystemTime::UNIX_EPOCH,
+        duration: Duration::ZERO,
+        provider: None,
+        requested_ensure: String::new(),
+        final_ensure: None,
+        outcome: Outcome::Changed,
+        properties,
+        reason: None,
+        triggered_by: Vec::new(),
+        warnings: Vec::new(),
+        notes: Vec::new(),
+        state: None,
+        diff: None,
+    }
+}
+
+/// What a stream becomes that comes in these pieces.
+fn streamed<'p>(values: &[String], pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
+    let redactor = Arc::new(Redactor::new(values.iter().map(String::as_str)));
+    let mut stream = StreamRedactor::new(redactor);
+    let mut shown = Vec::new();
+    for piece in pieces {
+        stream.push(piece, &mut |bytes| shown.extend_from_slice(bytes));
+    }
+    stream.finish(&mut |bytes| shown.extend_from_slice(bytes));
+    shown
+}
+
+/// The same by trying everything everywhere.
+fn by_hand(values: &[String], printed: &[u8]) -> Vec<u8> {
+    let mut forms: Vec<String> = Vec::new();
+    for value in values {
+        forms::of(value, &mut |form| forms.push(form));
+    }
+    let mut hidden = Vec::new();
+    for start in 0..printed.len() {
+        for form in &forms {
+            let rest = &printed[start..];
+            if rest.starts_with(form.as_bytes()) {
+                hidden.push(start..start + form.len());
+            } else if form.as_bytes().starts_with(rest) && rest.len() >= 4 {
+                hidden.push(start..printed.len());
+            }
+        }
+    }
+    let mut shown = Vec::new();
+    let mut at = 0;
+    for range in united(hidden) {
+        shown.extend_from_slice(&printed[at..range.start]);
+        shown.extend_from_slice(REDACTED.as_bytes());
+        at = range.end;
+    }
+    shown.extend_from_slice(&printed[at..]);
+    shown
+}
+
+#[test]
+fn a_line_is_not_held_back_once_it_can_begin_nothing() {
+    let redactor = Arc::new(Redactor::new(["correct horse"]));
+    let mut stream = StreamRedactor::new(redactor);
+    let mut shown = Vec::new();
+    for (piece, so_far) in [
+        ("a line\n", "a line\n"),
+        ("corr", "a line\n"),
+        ("upt\ncorrect hors", "a line\ncorrupt\n"),
+        ("e\n", "a line\ncorrupt\n[redacted]\n"),
+        ("correct", "a line\ncorrupt\n[redacted]\n"),
+    ] {
+        stream.push(piece.as_bytes(), &mut |bytes| shown.extend_from_slice(bytes));
+        assert_eq!(String::from_utf8_lossy(&shown), so_far);
+    }
+    stream.finish(&mut |bytes| shown.extend_from_slice(bytes));
+    assert_eq!(String::from_utf8_lossy(&shown), "a line\ncorrupt\n[redacted]\n[redacted]");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #[test]
+    fn a_stream_is_redacted_as_a_whole_however_it_is_cut(
+        values in prop::collection::vec("[ab]{4,7}", 0..4),
+        printed in "[abc]{0,40}",
+        cuts in prop::collection::vec(0_usize..9, 1..20),
+    ) {
+        let mut rest = printed.as_bytes();
+        let mut pieces = Vec::new();
+        for cut in cuts {
+            let (piece, after) = rest.split_at(cut.min(rest.len()));
+            pieces.push(piece);
+            rest = after;
+        }
+        pieces.push(rest);
+        let shown = streamed(&values, pieces);
+        let expected = by_hand(&values, printed.as_bytes());
+        prop_assert_eq!(String::from_utf8_lossy(&shown), String::from_utf8_lossy(&expected));
+    }
+
+    #[test]
+    fn no_value_and_no_long_beginning_of_it_leaves_a_stream(
+        value in "[a-z '\"\\\\]{4,20}",
+        around in "[A-Z]{0,5}",
+        length in 0_usize..30,
+        read in 1_usize..7,
+    ) {
+        let printed = format!("{around}{value}{around}{value}");
+        let printed = &printed.as_bytes()[..length.min(printed.len())];
+        let shown = streamed(std::slice::from_ref(&value), printed.chunks(read));
+        let shown = String::from_utf8_lossy(&shown).into_owned();
+        prop_assert!(!shown.contains(&value));
+        let last = shown.rsplit(REDACTED).next().unwrap_or_default();
+        let leaked = (4..=value.len()).any(|length| last.ends_with(&value[..length]));
+        prop_assert!(!leaked, "{}", shown);
+    }
+}

@@ -1,0 +1,257 @@
+//! What other resources may know of a command: written as paths, and picked from what it did.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use ccm_host::Finished;
+use ccm_model::{Text, closest, escape_control};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::output;
+
+/// Names, each with what it stands for, in the order they were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Captures(pub Vec<(String, Source)>);
+
+/// What a captured value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A part of standard output, read as JSON: the parts of the path.
+    StdoutJson(Vec<String>),
+    /// Standard output as it is.
+    Stdout,
+    /// Standard error as it is.
+    Stderr,
+    /// Whether standard output was too long to be kept whole.
+    StdoutTruncated,
+    /// The same of standard error.
+    StderrTruncated,
+    /// The exit code.
+    ExitCode,
+    /// How long it ran, in milliseconds.
+    Duration,
+}
+
+/// Paths that stand for themselves; a path into JSON begins with `stdout.json`.
+const SOURCES: [(&str, Source); 8] = [
+    ("stdout.raw", Source::Stdout),
+    ("stderr.raw", Source::Stderr),
+    ("exit_code", Source::ExitCode),
+    ("duration_ms", Source::Duration),
+    ("exec.exit_code", Source::ExitCode),
+    ("exec.duration_ms", Source::Duration),
+    ("stdout.truncated", Source::StdoutTruncated),
+    ("stderr.truncated", Source::StderrTruncated),
+];
+
+/// Reads a path.
+fn source(path: &str) -> Result<Source, String> {
+    if let Some((_, source)) = SOURCES.iter().find(|(known, _)| *known == path) {
+        return Ok(source.clone());
+    }
+    if path == "stdout.json" {
+        return Ok(Source::StdoutJson(Vec::new()));
+    }
+    if let Some(rest) = path.strip_prefix("stdout.json.") {
+        return parts(rest).map(Source::StdoutJson);
+    }
+    let known = SOURCES.iter().map(|(known, _)| *known).chain(["stdout.json"]);
+    let hint = match closest(path, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            "it is `stdout.json.KEY`, `stdout.raw`, `stderr.raw`, `exit_code` or `duration_ms`".to_owned()
+        }
+    };
+    Err(format!("`{}` can't be captured\nhint: {hint}", escape_control(path)))
+}
+
+/// Splits keys and indexes at dots; a backslash keeps the next character.
+fn parts(path: &str) -> Result<Vec<String>, String> {
+    let mut parts = Vec::new();
+    let mut part = String::new();
+    let mut rest = path.chars();
+    while let Some(next) = rest.next() {
+        match next {
+            '.' => parts.push(std::mem::take(&mut part)),
+            '\\' => part.push(rest.next().ok_or("the path ends with a backslash")?),
+            '#' | '*' | '?' | '|' | '@' | '[' | ']' | '(' | ')' | '{' | '}' | '!' => {
+                return Err(format!(
+                    "`{next}` in a path\nhint: a path has keys and indexes with dots between them, such as \
+                     `stdout.json.list.0.name`; write `\\{next}` for the character itself"
+                ));
+            }
+            other => part.push(other),
+        }
+    }
+    parts.push(part);
+    if parts.iter().any(String::is_empty) {
+        return Err(format!("`{}` has an empty part", escape_control(path)));
+    }
+    Ok(parts)
+}
+
+impl Captures {
+    /// Picks the values, or names the first that is not there.
+    pub(crate) fn pick(&self, finished: &Finished, code: i32) -> Result<Value, String> {
+        let mut json = None;
+        let mut values = Map::new();
+        for (name, source) in &self.0 {
+            let value = match source {
+                Source::StdoutJson(parts) => {
+                    let read = json.get_or_insert_with(|| output::json(&finished.stdout));
+                    let root = read.as_ref().map_err(|unread| format!("`{name}`: {unread}"))?;
+                    at(root, parts).cloned().ok_or_else(|| missing(name, root, parts))?
+                }
+                Source::Stdout => output::text(&finished.stdout).into(),
+                Source::Stderr => output::text(&finished.stderr).into(),
+                Source::StdoutTruncated => finished.stdout.truncated().into(),
+                Source::StderrTruncated => finished.stderr.truncated().into(),
+                Source::ExitCode => code.into(),
+                Source::Duration => milliseconds(finished.duration).into(),
+            };
+            values.insert(name.clone(), value);
+        }
+        Ok(Value::Object(values))
+    }
+
+    /// The names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| &**name)
+    }
+}
+
+/// A span of time as it is told to others.
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn at<'v>(root: &'v Value, parts: &[String]) -> Option<&'v Value> {
+    parts.iter().try_fold(root, |value, part| match value {
+        Value::Object(map) => map.get(part),
+        Value::Array(list) => list.get(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// Names the path up to the first part that is not there.
+fn missing(name: &str, root: &Value, parts: &[String]) -> String {
+    let there = (0..parts.len()).take_while(|end| at(root, &parts[..=*end]).is_some()).count();
+    let path: Vec<String> = parts[..=there].iter().map(|part| output::escaped(part)).collect();
+    format!("`{name}`: there is no `stdout.json.{}`", path.join("."))
+}
+
+/// The path of one name.
+struct Path(Source);
+
+impl<'de> Deserialize<'de> for Path {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        source(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for Captures {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Captures;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a map of names to paths")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Captures, A::Error> {
+                let mut captures = Captures::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    let Path(source) = map.next_value()?;
+                    if name.trim().is_empty() {
+                        return Err(A::Error::custom("a captured value without a name"));
+                    }
+                    captures.0.push((name, source));
+                }
+                Ok(captures)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+impl JsonSchema for Captures {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Captures".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "propertyNames": { "pattern": "\\S" },
+            "additionalProperties": {
+                "type": "string",
+                "pattern": "^(stdout\\.json(\\..+)?|std(out|err)\\.(raw|truncated)|(exec\\.)?(exit_code|duration_ms))$",
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ccm_host::{Captured, Exit, FakeRunner};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn paths_are_read() {
+        let json =
+            |parts: &[&str]| Ok(Source::StdoutJson(parts.iter().map(|part| (*part).to_owned()).collect()));
+        for (path, expected) in [
+            ("stdout.json", json(&[])),
+            ("stdout.json.a.0.b c", json(&["a", "0", "b c"])),
+            ("stdout.json.a\\.b", json(&["a.b"])),
+            ("stdout.raw", Ok(Source::Stdout)),
+            ("exec.duration_ms", Ok(Source::Duration)),
+            ("stdout.json.", Err("`` has an empty part")),
+            ("stdout.json.a\\", Err("the path ends with a backslash")),
+            ("exit_kode", Err("`exit_kode` can't be captured\nhint: did you mean `exit_code`?")),
+        ] {
+            assert_eq!(source(path), expected.map_err(str::to_owned), "{path}");
+        }
+        let refused = source("stdout.json.list.#.a").unwrap_err();
+        assert!(refused.starts_with("`#` in a path"), "{refused}");
+        assert!(source("nothing").unwrap_err().contains("hint: it is `stdout.json.KEY`"));
+    }
+
+    #[test]
+    fn values_are_picked_or_named() {
+        let stdout = Captured {
+            head: br#"{"a": {"b.c": [1, {"d": null}]}, "s": "x"}"#.to_vec(),
+            ..Captured::default()
+        };
+        let finished =
+            Finished { stdout, duration: Duration::from_millis(7), ..FakeRunner::finished(Exit::Code(3)) };
+        let pick = |path: &str| {
+            let captures = Captures(vec![("it".to_owned(), source(path).unwrap())]);
+            captures.pick(&finished, 3).map(|value| value["it"].clone())
+        };
+        for (path, expected) in [
+            ("stdout.json.s", Ok(json!("x"))),
+            ("stdout.json.a.b\\.c.0", Ok(json!(1))),
+            ("stdout.json.a.b\\.c.1.d", Ok(json!(null))),
+            ("stdout.json.a.b\\.c.2", Err("`it`: there is no `stdout.json.a.b\\.c.2`")),
+            ("stdout.json.x.y", Err("`it`: there is no `stdout.json.x`")),
+            ("stdout.json.s.t", Err("`it`: there is no `stdout.json.s.t`")),
+            ("stderr.raw", Ok(json!(""))),
+            ("exit_code", Ok(json!(3))),
+            ("duration_ms", Ok(json!(7))),
+            ("stdout.truncated", Ok(json!(false))),
+        ] {
+            assert_eq!(pick(path), expected.map_err(str::to_owned), "{path}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Executors: what a manifest says once below `ccm` about how commands are started.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use ccm_model::{Diagnostic, Map, Node, Text, closest, decode_known, escape_control};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+
+use super::values::{AbsolutePath, Environment};
+
+/// The key below `ccm`.
+pub(crate) const SETTING: &str = "executors";
+
+/// What a manifest can say about an executor.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Written {
+    /// How commands are started: `native`, directly on this host. `exec.native` is the same.
+    kind: Option<Kind>,
+    /// The working directory of commands that have no `cwd`. Default: `/`.
+    default_work_dir: Option<AbsolutePath>,
+    /// The environment of every command, to which `environment` and `path` add. There is no other.
+    default_env: Option<Environment>,
+    /// The only commands that may be run, guards included: each exactly as it is written.
+    command_whitelist: Option<Vec<Text>>,
+}
+
+/// How commands are started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kind;
+
+/// Kinds that a later version brings.
+const LATER: [&str; 2] = ["docker", "exec.docker"];
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        match &*text {
+            "native" | "exec.native" => Ok(Self),
+            later if LATER.contains(&later) => {
+                Err(D::Error::custom(format!("`{later}` is not supported in this version")))
+            }
+            other => {
+                let shown = escape_control(other);
+                Err(D::Error::custom(format!("there is no kind `{shown}`\nhint: it is `native`")))
+            }
+        }
+    }
+}
+
+impl JsonSchema for Kind {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Kind".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": ["native", "exec.native"] })
+    }
+}
+
+/// An executor without a mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Executor {
+    pub name: String,
+    pub work_dir: Option<PathBuf>,
+    pub environment: Vec<(String, String)>,
+    whitelist: Option<Vec<String>>,
+}
+
+/// Why there is no such executor.
+pub(crate) enum Missing {
+    /// Nothing of that name; what to do about it.
+    Unknown(String),
+    /// What is written of it is a mistake, which the check of all executors reports.
+    Mistaken,
+}
+
+impl Executor {
+    /// Finds it among those of the manifest.
+    pub(crate) fn find(settings: &Map, name: &str) -> Result<Self, Missing> {
+        let empty = Map::default();
+        let executors = settings.get(SETTING).and_then(Node::as_map).unwrap_or(&empty);
+        let Some(node) = executors.get(name) else {
+            let names = || executors.entries().iter().map(|entry| &*entry.key.text);
+            let hint = match (closest(name, names()), executors.is_empty()) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, true) => "declare it below `ccm` and `executors`".to_owned(),
+                (None, false) => format!("known here: {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Missing::Unknown(hint));
+        };
+        let written = read(node).map_err(|_| Missing::Mistaken)?;
+        Ok(Self {
+            name: name.to_owned(),
+            work_dir: written.default_work_dir.map(|path| path.0),
+            environment: written.default_env.unwrap_or_default().0,
+            whitelist: written.command_whitelist.map(|list| list.into_iter().map(|text| text.0).collect()),
+        })
+    }
+
+    /// Says why a command may not be run, if it may not.
+    pub(crate) fn refuses(&self, command: &str) -> Option<(String, String)> {
+        let whitelist = self.whitelist.as_ref()?;
+        if whitelist.iter().any(|allowed| allowed == command) {
+            return None;
+        }
+        let shown = escape_control(command);
+        let message = format!("`{shown}` is not in the whitelist of the executor `{}`", self.name);
+        let hint = match closest(command, whitelist.iter().map(String::as_str)) {
+            Some(near) => {
+                format!("the whitelist has `{}`; it has to be exactly the same", escape_control(near))
+            }
+            None => "add it to `command_whitelist`, exactly as it is written here".to_owned(),
+        };
+        Some((message, hint))
+    }
+}
+
+fn read(node: &Node) -> Result<Written, Vec<Diagnostic>> {
+    let Some(map) = node.as_map() else {
+        let message = format!("expected a map with `kind`, found {}", node.describe());
+        return Err(vec![Diagnostic::error(node.span, message)]);
+    };
+    // The properties of another kind are nothing that anybody knows.
+    if let Some(kind) =
+        map.get("kind").filter(|kind| kind.as_text().is_some_and(|text| LATER.contains(&text)))
+    {
+        let text = kind.as_text().unwrap_or_default();
+        let message = format!("`{text}` is not supported in this version");
+        return Err(vec![Diagnostic::error(kind.span, message)]);
+    }
+    let written = decode_known::<Written>(map)?;
+    if written.kind.is_none() {
+        let mistake = Diagnostic::error(node.span, "the executor has no `kind`");
+        return Err(vec![mistake.with_hint("write `kind: native`")]);
+    }
+    Ok(written)
+}
+
+/// Finds every mistake in the executors of a manifest.
+pub(crate) fn check(settings: &Map) -> Vec<Diagnostic> {
+    let Some(node) = settings.get(SETTING).filter(|node| !node.is_null()) else { return Vec::new() };
+    let Some(executors) = node.as_map() else {
+        let message = format!("expected a map of names to executors, found {}", node.describe());
+        return vec![Diagnostic::error(node.span, message)];
+    };
+    executors.entries().iter().flat_map(|entry| read(&entry.value).err().unwrap_or_default()).collect()
+}
+
+/// The schema of all executors of a manifest.
+pub(crate) fn schema() -> Schema {
+    let mut one = SchemaGenerator::default().into_root_schema_for::<Written>();
+    one.insert("additionalProperties".to_owned(), false.into());
+    one.insert("required".to_owned(), serde_json::json!(["kind"]));
+    for keyword in ["$schema", "title", "default"] {
+        one.remove(keyword);
+    }
+    json_schema!({
+        "properties": {
+            "executors": {
+                "description": "Ways to start commands, by name: an exec names one with `executor`.",
+                "type": "object",
+                "additionalProperties": one,
+            },
+        },
+    })
+}

@@ -1,0 +1,357 @@
+//! What a command is expected to do: written, and compared with what it did.
+
+use std::borrow::Cow;
+
+use ccm_host::Captured;
+use ccm_model::{Text, closest, escape_control};
+use regex::Regex;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use serde_json::Value;
+
+use super::output::{self, Unread};
+use super::values::ExitCode;
+
+/// How many differences in JSON are shown.
+const MOST_DIFFERENCES: usize = 10;
+/// How many characters of a value are shown.
+const LONGEST_SHOWN: usize = 200;
+
+/// What a command is expected to do.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub(crate) struct Expectations {
+    /// The exit code. It stands for `returns`, so only one of the two can be given.
+    pub exit_code: Option<ExitCode>,
+    /// All of standard output, or `contains("…")` for a part of it, or `matches("…")` for a regular expression.
+    pub stdout: Option<ExpectedText>,
+    /// The same for standard error.
+    pub stderr: Option<ExpectedText>,
+    /// What standard output, read as JSON, holds at least.
+    pub stdout_json: Option<Value>,
+}
+
+/// What a text is expected to be.
+#[derive(Clone, Debug)]
+pub(crate) enum ExpectedText {
+    /// This, to the last line end.
+    Equal(String),
+    /// This is a part of it.
+    Contains(String),
+    /// This matches a part of it.
+    Matches(Regex),
+}
+
+impl<'de> Deserialize<'de> for ExpectedText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        parse(&text).map_err(|(message, hint)| {
+            let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            D::Error::custom(format!("{message}{hint}"))
+        })
+    }
+}
+
+impl JsonSchema for ExpectedText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ExpectedText".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number", "boolean"] })
+    }
+}
+
+type Refused = (String, Option<String>);
+
+/// Reads `contains("…")`, `matches("…")`, or a text that is meant as it is.
+fn parse(text: &str) -> Result<ExpectedText, Refused> {
+    const FORMS: [&str; 2] = ["contains", "matches"];
+    let trimmed = text.trim();
+    let word_ends = trimmed.find(|part: char| !part.is_ascii_alphabetic() && part != '_');
+    let (word, rest) = trimmed.split_at(word_ends.unwrap_or(trimmed.len()));
+    let form = rest.trim_start();
+    let is_call = form.starts_with("(\"") || form.starts_with("('");
+    if !FORMS.contains(&word) || !form.starts_with('(') {
+        return match closest(word, FORMS).filter(|_| is_call) {
+            Some(meant) => Err((
+                format!("there is no `{}(…)`, only `contains(…)` and `matches(…)`", escape_control(word)),
+                Some(format!("did you mean `{meant}`?")),
+            )),
+            None => Ok(ExpectedText::Equal(text.to_owned())),
+        };
+    }
+    let quoted = quoted(form).map_err(|message| {
+        (format!("{message} in `{word}(…)`"), Some(format!("write `{word}(\"TEXT\")`")))
+    })?;
+    if word == "contains" {
+        return Ok(ExpectedText::Contains(quoted));
+    }
+    match Regex::new(&quoted) {
+        Ok(regex) => Ok(ExpectedText::Matches(regex)),
+        Err(error) => {
+            // The last line of the error says what is wrong, those before draw it.
+            let error = error.to_string();
+            let what = error.lines().last().unwrap_or_default().trim();
+            let what = what.strip_prefix("error: ").unwrap_or(what);
+            Err((format!("`{}` is not a regular expression: {what}", escape_control(&quoted)), None))
+        }
+    }
+}
+
+/// The text of `("…")` or `('…')`. Between double quotes `\"`, `\\`, `\n` and `\t` are one character each, and
+/// a backslash before anything else stays; between single quotes everything stays.
+fn quoted(form: &str) -> Result<String, &'static str> {
+    let inner = form.strip_prefix('(').map(str::trim_start).unwrap_or_default();
+    let quote = inner.chars().next().filter(|first| matches!(first, '"' | '\'')).ok_or("no quoted text")?;
+    let mut text = String::new();
+    let mut rest = inner[1..].chars();
+    loop {
+        match rest.next().ok_or("a quote without its partner")? {
+            end if end == quote => break,
+            '\\' if quote == '"' => match rest.next() {
+                Some(escaped @ ('"' | '\\')) => text.push(escaped),
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some(other) => text.extend(['\\', other]),
+                None => return Err("a quote without its partner"),
+            },
+            other => text.push(other),
+        }
+    }
+    let after = rest.as_str().trim_start();
+    match after.strip_prefix(')').map(str::trim) {
+        Some("") => Ok(text),
+        Some(_) => Err("something behind the end"),
+        None if after.is_empty() => Err("no closing `)`"),
+        None => Err("something behind the quoted text"),
+    }
+}
+
+impl Expectations {
+    /// Compares, and names every difference.
+    pub(crate) fn misses(&self, code: i32, stdout: &Captured, stderr: &Captured) -> Vec<String> {
+        let mut misses = Vec::new();
+        if let Some(expected) = self.exit_code.filter(|expected| i32::from(expected.0) != code) {
+            misses.push(format!("exit_code: expected {}, found {code}", expected.0));
+        }
+        let streams = [("stdout", &self.stdout, stdout), ("stderr", &self.stderr, stderr)];
+        for (name, expected, captured) in streams {
+            let miss = expected.as_ref().and_then(|expected| expected.miss(captured));
+            misses.extend(miss.map(|miss| format!("{name}: {miss}")));
+        }
+        if let Some(expected) = &self.stdout_json {
+            match output::json(stdout) {
+                Ok(found) => json_misses(expected, &found, "stdout_json", &mut misses),
+                Err(unread) => misses.push(format!("stdout_json: {unread}")),
+            }
+        }
+        misses
+    }
+}
+
+impl ExpectedText {
+    fn miss(&self, captured: &Captured) -> Option<String> {
+        let found = output::text(captured);
+        let (is_met, expected) = match self {
+            Self::Equal(expected) => {
+                (!captured.truncated() && *expected == found, format!("{:?}", cut(expected)))
+            }
+            Self::Contains(part) => (found.contains(part), format!("text that contains {:?}", cut(part))),
+            Self::Matches(regex) => {
+                (regex.is_match(&found), format!("text that matches {:?}", cut(regex.as_str())))
+            }
+        };
+        if is_met {
+            return None;
+        }
+        let more = if captured.truncated() { ", of which only the beginning was looked at" } else { "" };
+        let line_end = match self {
+            Self::Equal(expected) if found.strip_suffix('\n') == Some(expected) => {
+                " (they differ in the line end alone)"
+            }
+            _ => "",
+        };
+        Some(format!("expected {expected}, found {:?}{more}{line_end}", cut(&found)))
+    }
+}
+
+/// Names what of the expected is not in the found: maps may hold more, lists are of one length and compared
+/// element by element, numbers by their value.
+fn json_misses(expected: &Value, found: &Value, path: &str, misses: &mut Vec<String>) {
+    if misses.len() >= MOST_DIFFERENCES {
+        return;
+    }
+    match (expected, found) {
+        (Value::Object(expected), Value::Object(found)) => {
+            for (key, expected) in expected {
+                let path = format!("{path}.{}", output::escaped(key));
+                match found.get(key) {
+                    Some(found) => json_misses(expected, found, &path, misses),
+                    None => misses.push(format!("{path}: expected {}, found nothing", shown(expected))),
+                }
+            }
+        }
+        (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
+            for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
+                json_misses(expected, found, &format!("{path}.{at}"), misses);
+            }
+        }
+        (Value::Array(expected), Value::Array(found)) => {
+            misses.push(format!("{path}: expected {} elements, found {}", expected.len(), found.len()));
+        }
+        (Value::Number(one), Value::Number(other)) if one.as_f64() == other.as_f64() => {}
+        (Value::String(one), Value::String(other)) if one != other => {
+            misses.push(format!("{path}: expected {}, found {}", bare(one), bare(other)));
+        }
+        _ if expected == found => {}
+        _ => misses.push(format!("{path}: expected {}, found {}", shown(expected), shown(found))),
+    }
+}
+
+/// A text of which nobody could think that it is another one, without quotes.
+fn bare(text: &str) -> String {
+    let is_plain = |part: char| part.is_alphanumeric() || matches!(part, '-' | '_' | '.' | '/' | ':' | '+');
+    if !text.is_empty() && text.chars().all(is_plain) { cut(text) } else { format!("{:?}", cut(text)) }
+}
+
+fn shown(value: &Value) -> String {
+    cut(&value.to_string())
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooLong => formatter.write_str("stdout is longer than 1 MiB, and was not read as JSON"),
+            Self::Empty => formatter.write_str("stdout is empty, and so no JSON"),
+            Self::NotJson(error) => write!(formatter, "stdout is not JSON: {error}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn captured(text: &str) -> Captured {
+        Captured { head: text.into(), ..Captured::default() }
+    }
+
+    #[test]
+    fn the_forms_are_read() {
+        let shown = |text: &str| match parse(text) {
+            Ok(ExpectedText::Equal(text)) => format!("equal {text:?}"),
+            Ok(ExpectedText::Contains(text)) => format!("contains {text:?}"),
+            Ok(ExpectedText::Matches(regex)) => format!("matches {:?}", regex.as_str()),
+            Err((message, hint)) => hint.map_or(message.clone(), |hint| format!("{message} | {hint}")),
+        };
+        for (text, expected) in [
+            ("ok", "equal \"ok\""),
+            ("", "equal \"\""),
+            ("f(x)", "equal \"f(x)\""),
+            ("contains", "equal \"contains\""),
+            ("contains more", "equal \"contains more\""),
+            (r#"contains("ok")"#, "contains \"ok\""),
+            (" contains ( 'a\\n' ) ", r#"contains "a\\n""#),
+            (r#"contains("a\"b\\c\n")"#, r#"contains "a\"b\\c\n""#),
+            (r#"matches("^v\d+\.")"#, r#"matches "^v\\d+\\.""#),
+            ("contains(ok)", "no quoted text in `contains(…)` | write `contains(\"TEXT\")`"),
+            ("contains(\"ok)", "a quote without its partner in `contains(…)` | write `contains(\"TEXT\")`"),
+            ("matches('a'", "no closing `)` in `matches(…)` | write `matches(\"TEXT\")`"),
+            (
+                "matches('a' b)",
+                "something behind the quoted text in `matches(…)` | write `matches(\"TEXT\")`",
+            ),
+            ("matches('a') b", "something behind the end in `matches(…)` | write `matches(\"TEXT\")`"),
+            ("matches('(')", "`(` is not a regular expression: unclosed group"),
+            (
+                "contain('x')",
+                "there is no `contain(…)`, only `contains(…)` and `matches(…)` | did you mean `contains`?",
+            ),
+        ] {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_are_compared() {
+        let miss = |written: &str, found: &str| parse(written).unwrap().miss(&captured(found));
+        assert_eq!(miss("ok\n", "ok\n"), None);
+        assert_eq!(
+            miss("ok", "ok\n").as_deref(),
+            Some("expected \"ok\", found \"ok\\n\" (they differ in the line end alone)")
+        );
+        assert_eq!(miss("contains('k')", "ok\n"), None);
+        assert_eq!(
+            miss("contains('no')", "ok").as_deref(),
+            Some("expected text that contains \"no\", found \"ok\"")
+        );
+        assert_eq!(miss("matches('^o.$')", "ok"), None);
+        assert_eq!(
+            miss("matches('^k')", "ok").as_deref(),
+            Some("expected text that matches \"^k\", found \"ok\"")
+        );
+        assert_eq!(miss("", ""), None);
+    }
+
+    #[test]
+    fn json_is_a_subset_or_the_way_to_the_difference_is_shown() {
+        for (expected, found, misses) in [
+            (json!({}), json!({"a": 1}), &[][..]),
+            (json!({"a": {"b": 1}}), json!({"a": {"b": 1.0, "c": 2}, "d": 3}), &[]),
+            (json!({"a": [1, {}]}), json!({"a": [1, {"x": 1}]}), &[]),
+            (
+                json!({"a": {"b": "SHA512"}}),
+                json!({"a": {"b": "SHA256"}}),
+                &["stdout_json.a.b: expected SHA512, found SHA256"],
+            ),
+            (json!({"a": "1"}), json!({"a": 1}), &["stdout_json.a: expected \"1\", found 1"]),
+            (json!({"a": "x y"}), json!({"a": ""}), &["stdout_json.a: expected \"x y\", found \"\""]),
+            (json!({"a.b": true}), json!({}), &["stdout_json.a\\.b: expected true, found nothing"]),
+            (json!([1]), json!([1, 2]), &["stdout_json: expected 1 elements, found 2"]),
+            (
+                json!([1, 2]),
+                json!([2, 1]),
+                &["stdout_json.0: expected 1, found 2", "stdout_json.1: expected 2, found 1"],
+            ),
+            (json!({"a": null}), json!({"a": {}}), &["stdout_json.a: expected null, found {}"]),
+        ] {
+            let mut found_misses = Vec::new();
+            json_misses(&expected, &found, "stdout_json", &mut found_misses);
+            assert_eq!(found_misses, misses, "{expected} {found}");
+        }
+    }
+
+    #[test]
+    fn json_that_is_none_or_too_much_is_named() {
+        let expectations =
+            Expectations { stdout_json: Some(json!({})), exit_code: Some(ExitCode(0)), ..Default::default() };
+        let misses = |captured: &Captured| expectations.misses(0, captured, &Captured::default());
+        assert_eq!(
+            misses(&captured("no")),
+            ["stdout_json: stdout is not JSON: expected ident at line 1 column 2"]
+        );
+        assert_eq!(misses(&captured("")), ["stdout_json: stdout is empty, and so no JSON"]);
+        let long = Captured { head: vec![b' '; 1 << 20], tail: b"{}".to_vec(), dropped: 0 };
+        assert_eq!(misses(&long), ["stdout_json: stdout is longer than 1 MiB, and was not read as JSON"]);
+        assert_eq!(
+            expectations.misses(3, &captured("{}"), &captured("")),
+            ["exit_code: expected 0, found 3"]
+        );
+    }
+}

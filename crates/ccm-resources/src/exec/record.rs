@@ -1,0 +1,124 @@
+//! The files that an execution leaves in the record of the run.
+//!
+//! Never in them: values of the environment, values of arguments, standard input.
+
+use std::path::Path;
+
+use ccm_host::{Captured, Exit, Finished};
+use ccm_model::Artifact;
+use serde_json::json;
+
+use super::capture::milliseconds;
+use super::command::Exec;
+use super::output;
+
+/// The files; none if it went well and there is nothing to look at, or if nobody may
+/// look. `cwd` is where it was started, if it came so far.
+pub(crate) fn files(
+    exec: &Exec,
+    cwd: Option<&Path>,
+    finished: Option<&Finished>,
+    failed: bool,
+) -> Vec<Artifact> {
+    let printed = |finished: &Finished| finished.stdout.total() + finished.stderr.total() > 0;
+    let is_watched = exec.expect.is_some()
+        || !exec.capture.0.is_empty()
+        || exec.executor.is_some()
+        || exec.sandbox.is_some();
+    if exec.sensitive {
+        return Vec::new();
+    }
+    if !failed && !is_watched && !finished.is_some_and(printed) {
+        return Vec::new();
+    }
+    let nothing = Captured::default();
+    let (stdout, stderr) =
+        finished.map_or((&nothing, &nothing), |finished| (&finished.stdout, &finished.stderr));
+    let metadata = json!({
+        "command": exec.line.program,
+        "args": exec.line.args.len(),
+        "exit_code": finished.and_then(|finished| match finished.exit {
+            Exit::Code(code) => Some(code),
+            _ => None,
+        }),
+        "duration_ms": finished.map(|finished| milliseconds(finished.duration)),
+        "timed_out": finished.is_some_and(|finished| matches!(finished.exit, Exit::TimedOut { .. })),
+        "stdout": "stdout.txt",
+        "stderr": "stderr.txt",
+        "stdout_truncated": stdout.truncated(),
+        "stderr_truncated": stderr.truncated(),
+        "workdir": cwd.map(|cwd| cwd.display().to_string()),
+        "sandbox": exec.sandbox.as_ref().map(|_| "process"),
+        "network": exec.sandbox.as_ref().is_none_or(|sandbox| sandbox.network == Some(true)),
+    });
+    let mut files = vec![
+        Artifact { name: "stdout.txt", content: output::kept(stdout) },
+        Artifact { name: "stderr.txt", content: output::kept(stderr) },
+        Artifact { name: "metadata.json", content: format!("{metadata:#}\n").into_bytes() },
+    ];
+    if let Ok(json) = output::json(stdout) {
+        files.push(Artifact { name: "stdout.json", content: format!("{json:#}\n").into_bytes() });
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use ccm_host::FakeRunner;
+    use ccm_model::Map;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::exec::command::Interpreter;
+    use crate::exec::properties::ExecProperties;
+
+    fn exec(name: &str) -> Exec {
+        Exec::build(name, Interpreter::None, ExecProperties::default(), &Map::default()).unwrap()
+    }
+
+    fn finished(code: i32, stdout: &str) -> Finished {
+        let stdout = Captured { head: stdout.into(), ..Captured::default() };
+        Finished { stdout, ..FakeRunner::finished(Exit::Code(code)) }
+    }
+
+    fn names(files: &[Artifact]) -> Vec<&str> {
+        files.iter().map(|file| file.name).collect()
+    }
+
+    #[test]
+    fn silent_success_leaves_nothing_unless_somebody_watches() {
+        let exec = exec("true");
+        assert!(files(&exec, Some(Path::new("/")), Some(&finished(0, "")), false).is_empty());
+        assert_eq!(names(&files(&exec, None, None, true)), ["stdout.txt", "stderr.txt", "metadata.json"]);
+        let watched = Exec { expect: Some(super::super::expect::Expectations::default()), ..exec };
+        assert_eq!(files(&watched, Some(Path::new("/")), Some(&finished(0, "")), false).len(), 3);
+    }
+
+    #[test]
+    fn metadata_holds_no_value_of_an_argument_or_a_variable() {
+        let mut exec = exec("printf %s s3cret");
+        exec.environment.push(("TOKEN".to_owned(), "t0ken".to_owned()));
+        exec.stdin = Some("st4in".to_owned());
+        let files = files(&exec, Some(Path::new("/")), Some(&finished(0, "{\"a\": [1]}")), false);
+        assert_eq!(names(&files), ["stdout.txt", "stderr.txt", "metadata.json", "stdout.json"]);
+        let metadata: Value = serde_json::from_slice(&files[2].content).unwrap();
+        assert_eq!(
+            metadata,
+            json!({
+                "command": "printf", "args": 2, "exit_code": 0, "duration_ms": 0, "timed_out": false,
+                "stdout": "stdout.txt", "stderr": "stderr.txt", "stdout_truncated": false,
+                "stderr_truncated": false, "workdir": "/", "sandbox": null, "network": true,
+            })
+        );
+        let json: Value = serde_json::from_slice(&files[3].content).unwrap();
+        assert_eq!(json, json!({"a": [1]}));
+    }
+
+    #[test]
+    fn what_was_dropped_is_marked() {
+        let stdout = Captured { head: b"begin".to_vec(), tail: b"end".to_vec(), dropped: 7 };
+        let finished = Finished { stdout, ..finished(0, "") };
+        let files = files(&exec("x"), Some(Path::new("/")), Some(&finished), false);
+        assert_eq!(files[0].content, b"begin\n... (7 bytes are not kept)\nend");
+    }
+}

@@ -1,0 +1,281 @@
+//! What is settled before a command or a guard starts: who it runs as, where, with what environment, kept from
+//! what, and which program it is.
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use ccm_engine::Context;
+use ccm_host::{
+    Account, AccountError, Command, Enforced, Host, Identity, PrivateDirectory, Sandbox, StartError,
+};
+use ccm_model::{Failure, Missing};
+
+use super::command::{CommandLine, Exec, Interpreter};
+use super::provider::start_failure;
+use super::sandbox::{OpenedPath, StartsFrom, Workdir};
+
+/// All of it. What it has made goes with it, at the latest.
+pub(crate) struct Start<'a> {
+    exec: &'a Exec,
+    host: Host<'a>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    identity: Option<Identity>,
+    environment: Vec<(String, String)>,
+    search_path: String,
+    confined: Option<Confined>,
+}
+
+/// What a sandbox needs to be there.
+struct Confined {
+    sandbox: Sandbox,
+    /// The directory of the manifest, without links.
+    directory: PathBuf,
+    private: PrivateDirectory,
+}
+
+impl<'a> Start<'a> {
+    /// Settles it.
+    ///
+    /// The search path is `path`, else a PATH in `environment`, else that of the executor, else the base's: what
+    /// the command sees is what its program is looked for in. With an executor that says nothing of it the
+    /// command sees none.
+    pub(crate) fn settle(exec: &'a Exec, host: Host<'a>, directory: &Path) -> Result<Self, Failure> {
+        let (account, identity) = who(exec, host)?;
+        let confined = Confined::build(exec, host, directory, identity.as_ref())?;
+        let base = match &account {
+            Some(account) => host.runner.environment_of(account),
+            None => host.runner.base_environment(),
+        };
+        let environment = environment(exec, host, &base, account.is_some(), confined.as_ref());
+        let search_path = environment.iter().chain(&base).find(|(name, _)| name == "PATH");
+        let search_path = search_path.map_or_else(String::new, |(_, path)| path.clone());
+        let executors = exec.executor.as_ref().and_then(|executor| executor.work_dir.as_ref());
+        let is_named = exec.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
+        let given = exec.cwd.as_ref().or(executors.filter(|_| !is_named));
+        let cwd = match (given, &confined) {
+            (Some(cwd), _) => cwd.clone(),
+            (None, Some(confined)) => confined.sandbox.workdir.clone(),
+            (None, None) => PathBuf::from("/"),
+        };
+        if confined.is_none() && cwd.as_os_str() != "/" && !host.files.is_directory(&cwd).unwrap_or(true) {
+            let (kind, cause) = match host.files.exists(&cwd) {
+                Ok(true) => (ErrorKind::NotADirectory, "it is not a directory"),
+                _ => (ErrorKind::NotFound, "there is no such directory"),
+            };
+            let source = io::Error::new(kind, cause);
+            let error = StartError::WorkingDirectory { path: cwd.clone(), source };
+            return Err(start_failure(&error, exec, &cwd));
+        }
+        Ok(Self { exec, host, cwd, identity, environment, search_path, confined })
+    }
+
+    /// Looks the program up.
+    pub(crate) fn command(&self, line: &CommandLine) -> Result<Command, Failure> {
+        let (program, opened) = match &self.confined {
+            // The shell is not what was asked for.
+            Some(confined) if self.exec.interpreter == Interpreter::None => self.inside(confined, line)?,
+            _ => (self.find(&line.program)?, None),
+        };
+        let sandbox = self.confined.as_ref().map(|confined| confined.sandbox.clone());
+        Ok(Command {
+            args: line.args.iter().map(OsString::from).collect(),
+            cwd: self.cwd.clone(),
+            environment: self.environment.clone(),
+            timeout: self.exec.timeout,
+            identity: self.identity.clone(),
+            umask: self.exec.umask,
+            sandbox: sandbox.map(|mut sandbox| {
+                sandbox.read.extend(opened);
+                sandbox
+            }),
+            ..Command::new(program)
+        })
+    }
+
+    /// Puts a command that did not start into words.
+    pub(crate) fn failure(&self, error: &StartError) -> Failure {
+        start_failure(error, self.exec, &self.cwd)
+    }
+
+    fn find(&self, name: &str) -> Result<PathBuf, Failure> {
+        let runner = self.host.runner;
+        let found = match &self.identity {
+            Some(identity) => runner.find_as(identity, name, &self.search_path, &self.cwd),
+            None => runner.find(name, &self.search_path, &self.cwd),
+        };
+        found.map_err(|error| self.failure(&error))
+    }
+
+    /// Finds a program that a sandbox may start, and what has to be opened for it: a bare name on the search path, a
+    /// relative path below the directory of the manifest, an absolute one there or in the working directory.
+    fn inside(&self, confined: &Confined, line: &CommandLine) -> Result<(PathBuf, Option<PathBuf>), Failure> {
+        let name = &line.program;
+        if !name.contains('/') {
+            return Ok((self.find(name)?, None));
+        }
+        let path = self.host.files.canonical(&confined.directory.join(name)).map_err(|source| {
+            let error = match source.kind() {
+                ErrorKind::NotFound => {
+                    StartError::NotFound { name: name.clone(), path: self.search_path.clone() }
+                }
+                _ => StartError::Spawn { program: name.into(), source },
+            };
+            start_failure(&error, self.exec, &confined.directory)
+        })?;
+        let is_in_workdir = path.starts_with(&confined.sandbox.workdir);
+        let is_in_manifest = path.starts_with(&confined.directory);
+        let is_allowed = is_in_manifest || (is_in_workdir && name.starts_with('/'));
+        if !is_allowed {
+            let message = format!("\"{name}\" lies outside of what a sandbox may start");
+            let place = confined.directory.display();
+            return Err(Failure::new(message).with_hint(format!(
+                "name a program of the system without its path; others have to lie below \"{place}\" or in `workdir`"
+            )));
+        }
+        let text = path.to_str().ok_or_else(|| Failure::new(format!("\"{}\" is no text", path.display())))?;
+        Ok((self.find(text)?, Some(path.clone()).filter(|_| !is_in_workdir)))
+    }
+
+    /// Removes what it has made.
+    pub(crate) fn end(self, context: &mut Context<'_>) {
+        let Some(Confined { private, .. }) = self.confined else { return };
+        let path = private.path().display().to_string();
+        if let Err(error) = private.remove() {
+            context.warn(format!("the private directory \"{path}\" could not be removed: {error}"));
+        }
+    }
+}
+
+/// Says what was not enforced, which only an advisory sandbox allows.
+pub(crate) fn report(enforced: Option<&Enforced>, context: &mut Context<'_>) {
+    for missing in enforced.iter().flat_map(|enforced| &enforced.missing) {
+        context.warn(format!("this kernel does not enforce {missing}"));
+    }
+}
+
+/// The account and the numbers that a command runs as; none of them is those of ccm.
+fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>), Failure> {
+    let not_known = |property: &str, error: &AccountError| {
+        let mut failure = Failure::from_error(error).because_of(format!("`{property}` can't be taken on"));
+        if matches!(error, AccountError::NoUser { .. } | AccountError::NoGroup { .. }) {
+            failure.missing = Some(Missing::Principal);
+        }
+        failure
+    };
+    let account = exec.user.as_deref().map(|user| host.runner.account(user));
+    let account = account.transpose().map_err(|error| not_known("user", &error))?;
+    let group = exec.group.as_deref().map(|group| host.runner.group(group));
+    let group = group.transpose().map_err(|error| not_known("group", &error))?;
+    let own = || {
+        host.runner
+            .own_identity()
+            .map_err(|error| Failure::from_error(&error).because_of("it can't be told who ccm runs as"))
+    };
+    let identity = match (&account, group) {
+        (None, None) => None,
+        (Some(account), None) => Some(account.identity.clone()),
+        (Some(account), Some(gid)) => Some(Identity { gid, ..account.identity.clone() }),
+        (None, Some(gid)) => Some(Identity { gid, ..own()? }),
+    };
+    if let Some(identity) = &identity {
+        host.runner.may_become(identity).map_err(|error| Failure::from_error(&error))?;
+    }
+    Ok((account, identity))
+}
+
+/// Lays all that is said of the environment over what it begins with.
+fn environment(
+    exec: &Exec,
+    host: Host<'_>,
+    base: &[(String, String)],
+    is_somebody_else: bool,
+    confined: Option<&Confined>,
+) -> Vec<(String, String)> {
+    let of_executor = exec.executor.as_ref().map(|executor| executor.environment.clone());
+    let starts_from = exec.sandbox.as_ref().map(|sandbox| sandbox.env.unwrap_or_default());
+    let of_base = |names: &'static [&'static str]| {
+        base.iter().filter(|(name, _)| names.contains(&name.as_str())).cloned().collect::<Vec<_>>()
+    };
+    let mut environment = match (starts_from, &of_executor) {
+        (None, Some(_)) => Vec::new(),
+        (None, None) => base.to_vec(),
+        (Some(StartsFrom::Minimal), _) => of_base(&["PATH"]),
+        (Some(StartsFrom::Inherit), _) => host.runner.inherited_environment(),
+    };
+    let mut set = |name: &str, value: String| match environment.iter_mut().find(|(known, _)| known == name) {
+        Some((_, known)) => *known = value,
+        None => environment.push((name.to_owned(), value)),
+    };
+    if starts_from == Some(StartsFrom::Inherit) && is_somebody_else {
+        for (name, value) in of_base(&["USER", "LOGNAME", "SHELL"]) {
+            set(&name, value);
+        }
+    }
+    if let Some(confined) = confined {
+        set("HOME", confined.sandbox.workdir.display().to_string());
+        set("TMPDIR", confined.private.path().display().to_string());
+    }
+    let of_executor = of_executor.unwrap_or_default();
+    let path = exec.path.iter().map(|path| ("PATH".to_owned(), path.clone()));
+    for (name, value) in of_executor.into_iter().chain(exec.environment.iter().cloned()).chain(path) {
+        set(&name, value);
+    }
+    environment
+}
+
+impl Confined {
+    fn build(
+        exec: &Exec,
+        host: Host<'_>,
+        directory: &Path,
+        identity: Option<&Identity>,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(written) = &exec.sandbox else { return Ok(None) };
+        let canonical = |property: &str, path: &Path| {
+            let path = directory.join(path);
+            host.files.canonical(&path).map_err(|source| {
+                let error = StartError::SandboxPath { property: property.to_owned(), path, source };
+                start_failure(&error, exec, directory)
+            })
+        };
+        let all = |property: &str, paths: &Option<Vec<OpenedPath>>| {
+            let paths = paths.iter().flatten();
+            paths.map(|path| canonical(property, &path.0)).collect::<Result<Vec<_>, _>>()
+        };
+        let read = all("read", &written.read)?;
+        let mut write = all("write", &written.write)?;
+        let manifest = host.files.canonical(directory).map_err(|error| {
+            Failure::from_error(&error).because_of(format!(
+                "the directory of the manifest, \"{}\", can't be found",
+                directory.display()
+            ))
+        })?;
+        let workdir = match written.workdir.clone().unwrap_or_default() {
+            Workdir::Private => None,
+            Workdir::Manifest => Some(manifest.clone()),
+            Workdir::At(path) => Some(canonical("workdir", &path)?),
+        };
+        let private = host.runner.private_directory(identity).map_err(|error| {
+            Failure::from_error(&error).because_of("no private directory can be made for the sandbox")
+        })?;
+        let workdir = match workdir {
+            // It has its temporary files there.
+            Some(workdir) => {
+                write.push(private.path().to_owned());
+                workdir
+            }
+            None => private.path().to_owned(),
+        };
+        let sandbox = Sandbox {
+            workdir,
+            read,
+            write,
+            network: written.network.unwrap_or_default(),
+            unix_sockets: written.unix_sockets.unwrap_or_default(),
+            advisory: written.advisory.unwrap_or_default(),
+        };
+        Ok(Some(Self { sandbox, directory: manifest, private }))
+    }
+}

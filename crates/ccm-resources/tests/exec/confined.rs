@@ -1,0 +1,192 @@
+//! Commands that run as somebody else or in a sandbox.
+
+use std::path::Path;
+
+use ccm_host::{Account, Command, Enforced, Exit, Identity, Means};
+use ccm_model::{Missing, Outcome, Resource};
+
+use crate::build::{mistakes, with_settings};
+use crate::exec;
+use crate::machine::{Machine, failure, printed};
+
+fn machine() -> Machine {
+    let mut machine = Machine::new();
+    machine.files.directories.insert("/".into());
+    machine.files.directories.insert("/data".into());
+    machine.files.files.insert("/bin/tool".into());
+    machine.runner.add_account(Account {
+        name: "app".to_owned(),
+        home: "/home/app".into(),
+        shell: "/bin/ash".into(),
+        identity: Identity { uid: 7, gid: 8, groups: vec![8, 9] },
+    });
+    machine.runner.add_group("web", 10);
+    machine
+}
+
+/// Applies a resource that has to succeed, and returns what was run last.
+fn ran(resource: Resource) -> Command {
+    let machine = machine();
+    let transaction = machine.apply(resource);
+    assert_eq!(transaction.outcome, Outcome::Changed);
+    machine.runner.ran().pop().expect("a command")
+}
+
+fn variables(command: &Command) -> Vec<String> {
+    command.environment.iter().map(|(name, value)| format!("{name}={value}")).collect()
+}
+
+#[test]
+fn a_user_brings_numbers_groups_and_environment() {
+    for (properties, uid, gid, groups) in [
+        (&[("user", "app")][..], 7, 8, &[8, 9][..]),
+        (&[("user", "7"), ("group", "web")], 7, 10, &[8, 9]),
+        (&[("group", "web")], 0, 10, &[0]),
+    ] {
+        let command = ran(exec("true", properties));
+        assert_eq!(command.identity, Some(Identity { uid, gid, groups: groups.to_vec() }), "{properties:?}");
+        let home = if uid == 7 { "HOME=/home/app" } else { "HOME=/root" };
+        assert!(variables(&command).contains(&home.to_owned()), "{command:?}");
+    }
+    assert_eq!(ran(exec("true", &[])).identity, None);
+    for umask in ["027", "0027", "0o27"] {
+        assert_eq!(ran(exec("true", &[("umask", umask)])).umask, Some(0o27));
+    }
+}
+
+#[test]
+fn guards_run_as_the_command_does() {
+    let machine = machine();
+    let properties =
+        [("user", "app"), ("umask", "077"), ("sandbox", "{read=[/data]}"), ("onlyif", "test -e x")];
+    machine.apply(exec("true", &properties));
+    let [guard, command] = machine.runner.ran().try_into().expect("a guard and a command");
+    let same = |command: &Command| {
+        (command.identity.clone(), command.umask, command.sandbox.clone(), command.environment.clone())
+    };
+    assert_eq!(same(&guard), same(&command));
+}
+
+#[test]
+fn who_is_not_there_may_come_from_an_earlier_resource() {
+    for (property, expected) in
+        [("user", "user \"x\" does not exist"), ("group", "group \"x\" does not exist")]
+    {
+        let transaction = machine().apply(exec("true", &[(property, "x")]));
+        let failure = failure(&transaction);
+        assert_eq!(failure.chain, [format!("`{property}` can't be taken on").as_str(), expected]);
+        assert_eq!((failure.missing.clone(), failure.changed), (Some(Missing::Principal), false));
+    }
+}
+
+#[test]
+fn a_sandbox_is_closed_but_for_what_it_opens() {
+    let private = Path::new("/tmp/private/work");
+    let command = ran(exec("true", &[("sandbox", "{mode=process}")]));
+    let sandbox = command.sandbox.clone().expect("a sandbox");
+    assert_eq!((command.cwd.as_path(), sandbox.workdir.as_path()), (private, private));
+    assert!(sandbox.read.is_empty() && sandbox.write.is_empty() && !sandbox.advisory);
+    assert!(!sandbox.network && !sandbox.unix_sockets);
+    assert_eq!(
+        variables(&command),
+        ["PATH=/usr/bin:/bin", "HOME=/tmp/private/work", "TMPDIR=/tmp/private/work"]
+    );
+
+    let written = "{workdir=/data|env=inherit|network=true|read=[bin/tool]|write=[/tmp]|unix_sockets=true|advisory=true}";
+    let command = ran(exec("true", &[("sandbox", written), ("environment", "{HOME=/x}")]));
+    let sandbox = command.sandbox.clone().expect("a sandbox");
+    assert_eq!((command.cwd.as_path(), sandbox.workdir.as_path()), (Path::new("/data"), Path::new("/data")));
+    assert_eq!(sandbox.read, [Path::new("/bin/tool")]);
+    assert_eq!(sandbox.write, [Path::new("/tmp"), private]);
+    assert!(sandbox.network && sandbox.unix_sockets && sandbox.advisory);
+    assert_eq!(
+        variables(&command),
+        ["PATH=/usr/bin:/bin", "HOME=/x", "INHERITED=yes", "TMPDIR=/tmp/private/work"]
+    );
+}
+
+#[test]
+fn an_executor_fills_the_environment_of_a_sandbox() {
+    let settings = [("executors", "{it={kind=native|default_work_dir=/data|default_env={A=b}}}")];
+    for (sandbox, cwd) in [("{mode=process}", "/data"), ("{workdir=private}", "/tmp/private/work")] {
+        let command =
+            ran(with_settings(exec("true", &[("executor", "it"), ("sandbox", sandbox)]), &settings));
+        assert_eq!(command.cwd, Path::new(cwd));
+        assert_eq!(
+            variables(&command),
+            ["PATH=/usr/bin:/bin", "HOME=/tmp/private/work", "TMPDIR=/tmp/private/work", "A=b"]
+        );
+    }
+}
+
+#[test]
+fn a_program_beside_the_manifest_is_opened() {
+    let command = ran(exec("./bin/tool", &[("sandbox", "{workdir=/data}")]));
+    assert_eq!(command.program, Path::new("/bin/tool"));
+    assert_eq!(command.sandbox.expect("a sandbox").read, [Path::new("/bin/tool")]);
+    let shell = ran(exec("true", &[("provider", "shell"), ("sandbox", "{workdir=/data}")]));
+    assert_eq!(shell.program, Path::new("/bin/sh"));
+    assert!(shell.sandbox.expect("a sandbox").read.is_empty());
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    for (sandbox, property) in
+        [("{workdir=/x}", "workdir"), ("{read=[/x]}", "read"), ("{write=[/x]}", "write")]
+    {
+        let resource = exec("true", &[("sandbox", sandbox)]);
+        let machine = machine();
+        let transaction = machine.apply(resource.clone());
+        let expected = format!("`{property}` of the sandbox: \"/x\" can't be opened to it");
+        assert_eq!(failure(&transaction).chain[0], expected);
+        assert_eq!(failure(&transaction).missing, Some(Missing::Path("/x".into())));
+        let noop = machine.noop(resource);
+        assert!(noop.warnings[0].starts_with(&format!("as things are now it would fail: {expected}")));
+        assert!(machine.runner.ran().is_empty());
+    }
+}
+
+#[test]
+fn what_was_not_enforced_is_told() {
+    let machine = machine();
+    let enforced = Enforced {
+        filesystem: vec![Means::Landlock],
+        missing: vec!["`network: false`: it has no seccomp".to_owned()],
+        ..Enforced::default()
+    };
+    let finished = printed(Exit::Code(0), "", "");
+    machine.runner.answer_with("true", ccm_host::Finished { enforced: Some(enforced), ..finished });
+    let transaction = machine.apply(exec("true", &[("sandbox", "{advisory=true}")]));
+    assert_eq!(transaction.warnings, ["this kernel does not enforce `network: false`: it has no seccomp"]);
+    let state = serde_json::json!({
+        "filesystem": ["landlock"], "network": [], "shared_memory": [], "signals": [],
+        "not_enforced": ["`network: false`: it has no seccomp"],
+    });
+    assert_eq!(transaction.state.expect("a state")["sandbox"], state);
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (properties, expected) in [
+        (
+            &[("cwd", "/"), ("sandbox", "{workdir=manifest}")][..],
+            "`cwd` and `workdir` of the sandbox are both given | keep `workdir`: the command starts there",
+        ),
+        (&[("sandbox", "{mode=docker}")], "`docker` is not supported in this version"),
+        (&[("sandbox", "{mode=proces}")], "there is no `proces` here | did you mean `process`?"),
+        (&[("sandbox", "{env=x}")], "there is no `x` here | it is `minimal` or `inherit`"),
+        (
+            &[("sandbox", "{workdir=scratch}")],
+            "`scratch` is neither `private`, `manifest` nor a path with a `/` in it | write `./scratch` for one beside the manifest",
+        ),
+        (&[("umask", "0888")], "`0888` is not a umask in octal digits | write it like `0027`"),
+        (&[("umask", "1022")], "`1022` is not a umask in octal digits | write it like `0027`"),
+        (
+            &[("umask", "<18>")],
+            "expected a umask as text, found the number `18` | write it as text where it comes from, like `\"0027\"`",
+        ),
+        (&[("user", "")], "the name is empty"),
+    ] {
+        assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
+    }
+}

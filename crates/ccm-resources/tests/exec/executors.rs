@@ -1,0 +1,127 @@
+//! Commands that an executor starts.
+
+use std::path::Path;
+
+use ccm_model::{Outcome, Resource};
+
+use crate::build::{mistakes, mistakes_in_settings, with_settings};
+use crate::exec;
+use crate::machine::{Machine, failure};
+
+const BUILDER: &str = "{kind=native|default_work_dir=/tmp|default_env={PATH=/opt/bin|LANG=C}|\
+                       command_whitelist=[make build|make 'a b'|test -e x]}";
+
+fn with(executors: &str, properties: &[(&str, &str)]) -> Resource {
+    with_settings(exec("make build", properties), &[("executors", executors)])
+}
+
+fn built(properties: &[(&str, &str)]) -> Resource {
+    with(&format!("{{builder={BUILDER}|plain={{kind=exec.native}}}}"), properties)
+}
+
+#[test]
+fn an_executor_gives_the_directory_and_the_whole_environment() {
+    let machine = Machine::new();
+    machine.apply(built(&[("executor", "builder")]));
+    machine.apply(built(&[("executor", "builder"), ("cwd", "/"), ("environment", "{LANG=de|A=1}")]));
+    machine.apply(built(&[("executor", "plain"), ("path", "/x")]));
+    machine.apply(built(&[("executor", "plain")]));
+    let ran = machine.runner.ran();
+    let environment = |at: usize| {
+        ran[at].environment.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (ran[0].cwd.as_path(), environment(0)),
+        (Path::new("/tmp"), strings(&["PATH=/opt/bin", "LANG=C"]))
+    );
+    assert_eq!(
+        (ran[1].cwd.as_path(), environment(1)),
+        (Path::new("/"), strings(&["PATH=/opt/bin", "LANG=de", "A=1"]))
+    );
+    assert_eq!((ran[2].cwd.as_path(), environment(2)), (Path::new("/"), strings(&["PATH=/x"])));
+    assert_eq!(environment(3), Vec::<String>::new());
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn a_program_is_looked_for_on_the_path_of_the_executor_or_of_the_base() {
+    for (executor, looked_in) in [("builder", "/opt/bin"), ("plain", "/usr/bin:/bin")] {
+        let machine = Machine::new();
+        machine.runner.without("make");
+        let transaction = machine.apply(built(&[("executor", executor)]));
+        assert_eq!(failure(&transaction).hints[0], format!("looked in {looked_in}"));
+    }
+}
+
+#[test]
+fn only_what_is_on_the_whitelist_is_run() {
+    for (properties, allowed) in [
+        (&[][..], true),
+        (&[("command", "make"), ("args", "[build]")], true),
+        (&[("command", "make"), ("args", "[a b]")], true),
+        (&[("command", "make build"), ("provider", "shell")], true),
+        (&[("unless", "test -e x")], true),
+        (&[("command", "make  build")], false),
+        (&[("command", "make build; id"), ("provider", "shell")], false),
+        (&[("command", "make"), ("args", "[a|b]")], false),
+        (&[("onlyif", "[test -e x|test -e y]")], false),
+    ] {
+        let mut properties = properties.to_vec();
+        properties.push(("executor", "builder"));
+        let machine = Machine::new();
+        machine.runner.answer("test -e x", 1);
+        let resource = built(&properties);
+        assert_eq!(mistakes(&resource).is_empty(), allowed, "{properties:?}");
+        let transaction = machine.apply(resource);
+        assert_eq!(transaction.outcome == Outcome::Changed, allowed, "{properties:?}");
+        assert!(allowed || machine.runner.ran().is_empty());
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (properties, expected) in [
+        (&[("executor", "bilder")][..], "there is no executor `bilder` | did you mean `builder`?"),
+        (&[("executor", "x")], "there is no executor `x` | known here: builder, plain"),
+        (
+            &[("executor", "builder"), ("command", "make bild")],
+            "`make bild` is not in the whitelist of the executor `builder` | the whitelist has `make build`; it has to be exactly the same",
+        ),
+        (
+            &[("executor", "builder"), ("unless", "id")],
+            "`id` is not in the whitelist of the executor `builder` | add it to `command_whitelist`, exactly as it is written here",
+        ),
+    ] {
+        assert_eq!(mistakes(&built(properties)), [expected], "{properties:?}");
+    }
+    assert_eq!(
+        mistakes(&exec("true", &[("executor", "x")])),
+        ["there is no executor `x` | declare it below `ccm` and `executors`"]
+    );
+}
+
+#[test]
+fn mistakes_in_executors_are_named_once() {
+    for (executors, expected) in [
+        ("{it={kind=docker|image=x}}", "`docker` is not supported in this version"),
+        ("{it={kind=exec.docker}}", "`exec.docker` is not supported in this version"),
+        ("{it={kind=podman}}", "there is no kind `podman` | it is `native`"),
+        ("{it={default_work_dir=/x}}", "the executor has no `kind` | write `kind: native`"),
+        ("{it={kind=native|default_work_dir=x}}", "`x` is not an absolute path"),
+        (
+            "{it={kind=native|comand_whitelist=[a]}}",
+            "unknown property `comand_whitelist` | did you mean `command_whitelist`?",
+        ),
+        ("{it=native}", "expected a map with `kind`, found the text `native`"),
+        ("[it]", "expected a map of names to executors, found a list"),
+    ] {
+        let resource = with(executors, &[("executor", "it")]);
+        assert_eq!(mistakes_in_settings(&resource), [expected], "{executors}");
+        if !executors.starts_with('[') {
+            assert!(mistakes(&resource).is_empty(), "{executors}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a command has to do to count as a success, and what others may know of it.
+
+use ccm_host::Exit;
+use ccm_model::Outcome;
+use serde_json::json;
+
+use crate::build::mistakes;
+use crate::exec;
+use crate::machine::{Machine, failure, printed};
+
+fn answering(code: i32, stdout: &str, stderr: &str) -> Machine {
+    let machine = Machine::new();
+    machine.runner.answer_with("verify", printed(Exit::Code(code), stdout, stderr));
+    machine
+}
+
+#[test]
+fn what_is_expected_decides_over_success() {
+    for (expect, code, misses) in [
+        ("{exit_code=3}", 3, &[][..]),
+        ("{exit_code=0}", 3, &["exit_code: expected 0, found 3"]),
+        ("{stdout=contains('valid')}", 0, &[]),
+        ("{stderr=}", 0, &["stderr: expected \"\", found \"note\""]),
+        ("{stdout_json={hash=SHA512}}", 0, &["stdout_json.hash: expected SHA512, found SHA256"]),
+        (
+            "{exit_code=0|stdout=matches('^x')}",
+            1,
+            &[
+                "exit_code: expected 0, found 1",
+                "stdout: expected text that matches \"^x\", found \"{\\\"valid\\\": true, \\\"hash\\\": \\\"SHA256\\\"}\"",
+            ],
+        ),
+    ] {
+        let machine = answering(code, r#"{"valid": true, "hash": "SHA256"}"#, "note");
+        let transaction = machine.apply(exec("verify", &[("expect", expect)]));
+        if misses.is_empty() {
+            assert_eq!(transaction.outcome, Outcome::Changed, "{expect}");
+        } else {
+            let failure = failure(&transaction);
+            assert_eq!(failure.chain[0], "the command did not do what `expect` says");
+            assert_eq!(failure.chain[1..], *misses, "{expect}");
+            assert!(failure.changed && !failure.output.is_empty());
+        }
+    }
+}
+
+#[test]
+fn what_is_captured_is_named_and_not_shown() {
+    let machine = answering(0, r#"{"token": "s3cret"}"#, "");
+    let transaction =
+        machine.apply(exec("verify", &[("capture", "{token=stdout.json.token|code=exit_code}")]));
+    assert_eq!(transaction.outcome, Outcome::Changed);
+    let state = transaction.state.unwrap_or_default();
+    assert_eq!(state["captured"], json!(["token", "code"]));
+    assert!(!state.to_string().contains("s3cret"));
+}
+
+#[test]
+fn what_can_not_be_captured_fails_the_resource() {
+    let machine = answering(0, "{}", "");
+    let transaction = machine.apply(exec("verify", &[("capture", "{root=stdout.json.merkle.root}")]));
+    assert_eq!(
+        failure(&transaction).chain,
+        ["what `capture` names is not in what the command did", "`root`: there is no `stdout.json.merkle`"]
+    );
+    assert_eq!(transaction.state.unwrap_or_default()["captured"], json!([]));
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (properties, expected) in [
+        (
+            &[("returns", "[0|1]"), ("expect", "{exit_code=0}")][..],
+            "`returns` and `exit_code` of `expect` are both given | keep one of them",
+        ),
+        (
+            &[("unchanged_returns", "[3]"), ("expect", "{exit_code=3}")],
+            "`unchanged_returns` and `exit_code` of `expect` are both given | keep one of them",
+        ),
+        (&[("expect", "{exit_kode=0}")], "unknown property `exit_kode` | did you mean `exit_code`?"),
+        (&[("expect", "{exit_code=300}")], "exit codes are 0 to 255, found 300"),
+        (
+            &[("expect", "{stdout=contains(ok)}")],
+            "no quoted text in `contains(…)` | write `contains(\"TEXT\")`",
+        ),
+        (&[("expect", "{stderr=matches('[')}")], "`[` is not a regular expression: unclosed character class"),
+        (
+            &[("capture", "{a=stdout.jso.b}")],
+            "`stdout.jso.b` can't be captured | did you mean `stdout.json`?",
+        ),
+        (&[("capture", "[a]")], "expected a map, found a list"),
+        (&[("tries", "0")], "tries are 1 to 1000, found 0"),
+        (&[("try_sleep", "5")], "`5` has no unit | write `5s` for seconds or `5m` for minutes"),
+    ] {
+        assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
+    }
+}

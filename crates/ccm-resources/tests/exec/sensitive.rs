@@ -1,0 +1,63 @@
+//! What is said of an exec that is sensitive, or that has to do with secrets.
+
+use ccm_host::Exit;
+use ccm_model::Outcome;
+
+use crate::exec;
+use crate::machine::{Machine, failure, printed};
+
+#[test]
+fn nothing_that_a_sensitive_exec_prints_is_shown() {
+    for (sensitive, exit) in [
+        ("true", Exit::Code(3)),
+        ("true", Exit::Code(127)),
+        ("true", Exit::Signal { number: 9, name: "SIGKILL".to_owned() }),
+        ("true", Exit::Cancelled),
+        ("false", Exit::Code(3)),
+    ] {
+        let machine = Machine::new();
+        let output = printed(exit.clone(), "out\n", "/bin/sh: 1: printed: not found\n");
+        machine.runner.answer_with("/bin/sh -c run", output);
+        let properties =
+            [("command", "run"), ("provider", "shell"), ("logoutput", "true"), ("sensitive", sensitive)];
+        let transaction = machine.apply(exec("x", &properties));
+        let shown = format!("{:?}", transaction.outcome);
+        assert_eq!(shown.contains("printed"), sensitive == "false", "{exit:?}: {shown}");
+        assert_eq!(failure(&transaction).output.is_empty(), sensitive == "true");
+    }
+}
+
+#[test]
+fn what_a_guard_of_a_sensitive_exec_prints_is_not_shown_either() {
+    let machine = Machine::new();
+    let killed = Exit::Signal { number: 9, name: "SIGKILL".to_owned() };
+    machine.runner.answer_with("ask", printed(killed, "printed\n", ""));
+    let transaction = machine.apply(exec("x", &[("onlyif", "ask"), ("sensitive", "true")]));
+    assert!(failure(&transaction).output.is_empty());
+}
+
+#[test]
+fn a_sensitive_exec_that_does_not_start_keeps_its_words() {
+    let machine = Machine::new();
+    machine.runner.without("word=value");
+    let properties = [("command", "word=value run"), ("sensitive", "true")];
+    let applied = machine.apply(exec("x", &properties));
+    assert_eq!(failure(&applied).chain, ["\"[redacted]\" not found in PATH"]);
+    let noop = machine.noop(exec("x", &properties));
+    assert!(matches!(noop.outcome, Outcome::WouldChange { .. }));
+    assert!(!format!("{:?}", noop.warnings).contains("word=value"), "{:?}", noop.warnings);
+}
+
+#[test]
+fn what_is_secret_is_in_no_event() {
+    let machine = Machine::new();
+    machine.secrets.add(["s3cret-word"]);
+    machine.runner.answer("false s3cret-word", 1);
+    let transaction = machine.apply(exec(
+        "x s3cret-word",
+        &[("command", "run s3cret-word"), ("onlyif", "false s3cret-word"), ("stdin", "s3cret-word")],
+    ));
+    assert_eq!(transaction.reason.as_deref(), Some("`onlyif` `false [redacted]` exited with 1"));
+    assert_eq!(&*transaction.id.name, "x [redacted]");
+    assert!(!format!("{transaction:?}").contains("s3cret"), "{transaction:?}");
+}

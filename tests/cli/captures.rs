@@ -1,0 +1,196 @@
+//! What commands are expected to do, and what other resources know of them.
+
+use std::fs;
+
+use ccm_testkit::Scratch;
+
+use crate::{apply, ccm};
+
+/// A command that prints JSON unless its mark is there, and a file that needs a part of it.
+fn manifest(scratch: &Scratch) -> String {
+    let text = r#"
+ccm:
+  resources:
+    - exec:
+        - verify:
+            alias: check
+            command: printf '{"merkle":{"root":"abc"},"token":"s3cr3t"}'
+            creates: [dir]/mark
+            expect: {stdout_json: {merkle: {root: abc}}}
+            capture: {root: stdout.json.merkle.root, token: stdout.json.token}
+    - file:
+        - [dir]/root.txt: {content: "${ Captures.check.root }\n"}
+        - [dir]/default.txt: {content: "${ lookup('captures.verify.root', 'none') }\n"}
+        - [dir]/from.txt: {source: root.j2}
+"#;
+    scratch.write("root.j2", "root={{ Captures.verify.root }}\n");
+    text.replace("[dir]", &scratch.path().to_string_lossy())
+}
+
+#[test]
+fn a_captured_value_reaches_the_files_that_name_it() {
+    let scratch = Scratch::new();
+    let text = manifest(&scratch);
+    let noop = apply(&scratch, &text, &["--noop", "--diff"]);
+    assert_eq!(noop.code, 0, "{}", noop.shown());
+    assert_eq!(noop.stdout.matches("not known before exec#verify").count(), 3, "{}", noop.shown());
+    assert!(!scratch.has("root.txt"));
+    let called = apply(&scratch, &text, &["--output", "jsonl"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    for (name, expected) in [("root.txt", "abc\n"), ("default.txt", "abc\n"), ("from.txt", "root=abc\n")] {
+        assert_eq!(fs::read_to_string(scratch.at(name)).expect(name), expected);
+    }
+    assert!(called.stdout.contains(r#""captured":["root","token"]"#), "{}", called.shown());
+    assert!(!called.stdout.contains("s3cr3t\""), "{}", called.shown());
+}
+
+#[test]
+fn without_a_value_the_default_counts_or_nothing_is_done() {
+    let scratch = Scratch::new();
+    let text = manifest(&scratch);
+    scratch.write("mark", "");
+    for option in ["--noop", "-v"] {
+        let called = apply(&scratch, &text, &[option, "-v"]);
+        assert_eq!(called.code, 0, "{}", called.shown());
+        let nothing = "exec#verify captured nothing, because it was not run";
+        assert_eq!(called.stdout.matches(nothing).count(), 2, "{}", called.shown());
+    }
+    assert!(!scratch.has("root.txt") && !scratch.has("from.txt"));
+    assert_eq!(fs::read_to_string(scratch.at("default.txt")).expect("the default"), "none\n");
+}
+
+#[test]
+fn a_miss_fails_the_resource_and_skips_what_needs_it() {
+    let scratch = Scratch::new();
+    let text = manifest(&scratch).replace("root: abc", "root: abd");
+    let called = apply(&scratch, &text, &[]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(called.stdout.contains("stdout_json.merkle.root: expected abd, found abc"), "{}", called.shown());
+    assert_eq!(called.stdout.matches("unmet").count(), 4, "{}", called.shown());
+}
+
+#[test]
+fn what_is_captured_nowhere_is_found_before_anything_runs() {
+    let scratch = Scratch::new();
+    let text = manifest(&scratch).replace("Captures.check.root", "Captures.chekc.root");
+    scratch.write("manifest.yaml", text);
+    let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
+    assert_eq!(called.code, 1, "{}", called.shown());
+    assert!(called.stderr.contains("nothing captures `chekc`"), "{}", called.shown());
+    assert!(called.stderr.contains("did you mean `check`?"), "{}", called.shown());
+}
+
+#[test]
+fn executors_give_their_environment_and_nothing_else() {
+    let scratch = Scratch::new();
+    let text = r#"
+ccm:
+  executors:
+    clean: {kind: native, default_work_dir: [dir], default_env: {PATH: "/usr/bin:/bin", CI: "1"}, command_whitelist: [env]}
+  resources:
+    - exec:
+        - env: {executor: clean, capture: {all: stdout.raw}}
+    - file:
+        - [dir]/env.txt: {content: "${ Captures.env.all }"}
+"#;
+    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let called = apply(&scratch, &text, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert_eq!(fs::read_to_string(scratch.at("env.txt")).expect("a file"), "PATH=/usr/bin:/bin\nCI=1\n");
+    let called = apply(&scratch, &text.replace("kind: native", "kind: docker"), &[]);
+    assert_eq!(called.code, 1, "{}", called.shown());
+    assert!(called.stderr.contains("`docker` is not supported in this version"), "{}", called.shown());
+    assert_eq!(called.stderr.matches("error:").count(), 2, "{}", called.shown());
+}
+
+#[test]
+fn manifests_within_each_other_share_what_is_captured() {
+    let scratch = Scratch::new();
+    let inner = "ccm:\n  resources:\n    - exec:\n        - inner: {command: 'printf ${ Captures.outer.text }-inner', \
+                 capture: {text: stdout.raw}}\n";
+    scratch.write("inner.yaml", inner);
+    let text = r#"
+ccm:
+  resources:
+    - file:
+        - [dir]/both.txt: {content: "${ Captures.inner.text }\n"}
+    - exec:
+        - outer: {command: printf outer, capture: {text: stdout.raw}}
+    - apply:
+        - inner.yaml: {}
+"#;
+    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let called = apply(&scratch, &text, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert_eq!(fs::read_to_string(scratch.at("both.txt")).expect("a file"), "outer-inner\n");
+}
+
+#[test]
+fn a_whitelist_holds_for_what_is_known_only_when_it_is_reached() {
+    let scratch = Scratch::new();
+    let text = r#"
+ccm:
+  executors:
+    strict: {kind: native, command_whitelist: [echo 1, echo 1 2]}
+  resources:
+    - exec:
+        - number: {command: "printf 1", capture: {it: stdout.raw}}
+        - fine: {command: "echo ${ Captures.number.it }", executor: strict}
+        - args: {command: echo, args: ["${ Captures.number.it }", "2"], executor: strict}
+        - refused: {command: "echo ${ Captures.number.it } 3", executor: strict}
+        - refused-args: {command: echo, args: ["${ Captures.number.it }", "4"], executor: strict}
+"#;
+    let called = apply(&scratch, text, &[]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    for line in ["exec#fine changed", "exec#args changed", "exec#refused failed", "exec#refused-args failed"]
+    {
+        assert!(called.stdout.contains(line), "{line}: {}", called.shown());
+    }
+    for refused in ["`echo 1 3`", "`echo 1 4`"] {
+        let message = format!("{refused} is not in the whitelist of the executor `strict`");
+        assert!(called.stdout.contains(&message), "{message}: {}", called.shown());
+    }
+}
+
+#[test]
+fn a_control_waits_for_what_it_names() {
+    let scratch = Scratch::new();
+    let text = r#"
+ccm:
+  resources:
+    - exec:
+        - wanted: {command: "touch [dir]/wanted", control: {if: "Captures.ask.answer == 'yes'"}}
+        - unwanted: {command: "touch [dir]/unwanted", control: {unless: "Captures.ask.answer == 'yes'"}}
+        - ask: {command: printf yes, capture: {answer: stdout.raw}}
+"#;
+    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let called = apply(&scratch, &text, &["--noop"]);
+    assert_eq!(called.stdout.matches("not known before exec#ask").count(), 2, "{}", called.shown());
+    let called = apply(&scratch, &text, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(scratch.has("wanted") && !scratch.has("unwanted"), "{}", called.shown());
+}
+
+#[test]
+fn a_rendered_manifest_keeps_executors_and_captures() {
+    let scratch = Scratch::new();
+    let text = r#"
+data: {flag: "1"}
+ccm:
+  executors:
+    clean: {kind: native, default_env: {PATH: "/usr/bin:/bin", CI: "${ Data.flag }"}, command_whitelist: [env]}
+  resources:
+    - exec:
+        - env: {executor: clean, capture: {all: stdout.raw}}
+    - file:
+        - [dir]/env.txt: {content: "${ Captures.env.all }"}
+"#;
+    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let rendered = apply(&scratch, &text, &["--render"]);
+    assert_eq!(rendered.code, 0, "{}", rendered.shown());
+    assert!(rendered.stdout.contains("executors:"), "{}", rendered.shown());
+    let rendered = rendered.stdout.replace("[dir]", &scratch.path().to_string_lossy());
+    let called = apply(&scratch, &rendered, &[]);
+    assert_eq!(called.code, 0, "{rendered}\n{}", called.shown());
+    assert_eq!(fs::read_to_string(scratch.at("env.txt")).expect("a file"), "PATH=/usr/bin:/bin\nCI=1\n");
+}

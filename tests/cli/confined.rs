@@ -1,0 +1,453 @@
+//! Commands that run as somebody else, or in a sandbox, from the manifest to the kernel.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
+use std::path::Path;
+
+use ccm_testkit::{Called, Scratch, is_root, skipped};
+use serde_json::Value;
+
+use crate::{apply_execs, ccm};
+
+/// Applies execs with private directories in a place of the test's own.
+fn apply_private(scratch: &Scratch, execs: &str, options: &[&str]) -> Called {
+    let place = scratch.path().join("private");
+    if !place.exists() {
+        fs::create_dir(&place).expect("a directory");
+        fs::set_permissions(&place, PermissionsExt::from_mode(0o1777)).expect("open to all");
+    }
+    let execs = execs.replace("[dir]", &scratch.path().to_string_lossy());
+    scratch.write("manifest.yaml", format!("ccm:\n  executors: {{bare: {{kind: native, default_env: {{A: b}}}}}}\n  resources:\n    - exec:\n{execs}"));
+    let mut called = ccm(scratch, &["apply", "manifest.yaml"])
+        .variable("TMPDIR", &scratch.at("private"))
+        .variable("INHERITED", "yes")
+        .args(options)
+        .run();
+    let left: Vec<_> = fs::read_dir(&place).expect("the place").flatten().map(|entry| entry.path()).collect();
+    assert!(left.is_empty(), "{left:?} is left: {}", called.shown());
+    called.stdout = without_number(&called.stdout);
+    called
+}
+
+/// The names of private directories are drawn by lot.
+fn without_number(text: &str) -> String {
+    let mut parts = text.split("ccm-private-");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "PRIVATE" + part.get(32..).unwrap_or_default())
+}
+
+fn mounts() -> String {
+    fs::read_to_string("/proc/self/mountinfo").expect("the mounts")
+}
+
+/// Whether this kernel lets the user of the tests have a sandbox; if not, why.
+fn kernel_can(scratch: &Scratch) -> bool {
+    let called = apply_private(scratch, "        - a: {command: 'true', sandbox: {}}\n", &[]);
+    if called.stdout.contains("this kernel can't enforce the sandbox") {
+        skipped(&called.stdout);
+        return false;
+    }
+    assert_eq!(called.code, 0, "{}", called.shown());
+    true
+}
+
+/// Has to succeed; returns the lines that the command printed.
+fn lines(scratch: &Scratch, command: &str, properties: &str) -> Vec<String> {
+    let command = Value::from(command);
+    let execs =
+        format!("        - a: {{command: {command}, provider: shell, logoutput: true, {properties}}}\n");
+    let called = apply_private(scratch, &execs, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let line = |line: &str| line.split_once("exec#a stdout | ").map(|(_, line)| line.to_owned());
+    called.stdout.lines().filter_map(line).collect()
+}
+
+/// Has to fail; returns the report.
+fn failed(scratch: &Scratch, exec: &str) -> String {
+    let called = apply_private(scratch, exec, &[]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    called.stdout
+}
+
+#[test]
+fn a_command_runs_as_the_user_it_names() {
+    if !is_root() {
+        skipped("only root can run a command as somebody else");
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("place/.keep", "");
+    fs::set_permissions(scratch.path().join("place"), PermissionsExt::from_mode(0o777)).expect("open");
+    let does = "id -u; id -g; id -G; echo $HOME $USER $LOGNAME $SHELL; umask; touch [dir]/place/made"
+        .replace("[dir]", &scratch.at(""));
+    let told = lines(&scratch, &does, "user: nobody, group: daemon, umask: '027', cwd: /");
+    let entry = fs::read_to_string("/etc/passwd").expect("the users");
+    let nobody = entry.lines().find(|line| line.starts_with("nobody:")).expect("nobody");
+    let fields: Vec<&str> = nobody.split(':').collect();
+    let home = format!("{} nobody nobody {}", fields[5], fields[6]);
+    assert_eq!(told[..2], [fields[2].to_owned(), "1".to_owned()]);
+    assert!(!told[2].split(' ').any(|group| group == "0"), "{told:?}");
+    assert!(told[2].split(' ').any(|group| group == fields[3]), "{told:?}");
+    assert_eq!(told[3..], [home, "0027".to_owned()]);
+    let made = fs::metadata(scratch.path().join("place/made")).expect("it was made");
+    assert_eq!((made.uid().to_string(), made.gid(), made.mode() & 0o777), (fields[2].to_owned(), 1, 0o640));
+    assert_eq!(lines(&scratch, "id -u; id -g", "group: daemon"), ["0", "1"]);
+}
+
+#[test]
+fn guards_and_the_lookup_of_programs_have_the_eyes_of_the_user() {
+    if !is_root() {
+        skipped("only root can run a command as somebody else");
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write_program("closed/tool", "#!/bin/sh\necho tool\n");
+    fs::set_permissions(scratch.path().join("closed"), PermissionsExt::from_mode(0o700)).expect("closed");
+    let said = failed(&scratch, "        - a: {command: tool, path: '[dir]/closed', user: nobody}\n");
+    assert!(said.contains("\"tool\" not found in PATH"), "{said}");
+    let execs = "        - a: {command: 'true', user: nobody, umask: '077', provider: shell, onlyif: 'test $(id -un) = nobody && test $(umask) = 0077'}\n";
+    for options in [&["--noop"][..], &[]] {
+        let called = apply_private(&scratch, execs, options);
+        assert_eq!(called.code, 0, "{}", called.shown());
+        assert!(called.stdout.contains("change"), "{}", called.shown());
+    }
+}
+
+#[test]
+fn who_is_not_there_is_named() {
+    let scratch = Scratch::new();
+    for (properties, property, expected) in [
+        ("user: no-such-user", "user", "user \"no-such-user\" does not exist"),
+        ("group: no-such-group", "group", "group \"no-such-group\" does not exist"),
+    ] {
+        let exec = format!("        - a: {{command: 'true', {properties}}}\n");
+        let said = failed(&scratch, &exec);
+        assert!(said.contains("exec#a failed"), "{said}");
+        assert!(
+            said.contains(&format!("`{property}` can't be taken on\n      caused by: {expected}\n")),
+            "{said}"
+        );
+        let noop = apply_private(&scratch, &exec, &["--noop"]);
+        assert_eq!(noop.code, 0, "{}", noop.shown());
+        assert!(
+            noop.stdout.contains(&format!("as things are now it would fail: `{property}`")),
+            "{}",
+            noop.shown()
+        );
+    }
+    let later = "        - make: {command: 'true'}\n        - a: {command: 'true', user: no-such-user, onlyif: 'true', require: [exec#make]}\n";
+    let noop = apply_private(&scratch, later, &["--noop"]);
+    assert_eq!(noop.code, 0, "{}", noop.shown());
+    assert!(noop.stdout.contains("not known before exec#make"), "{}", noop.shown());
+}
+
+#[test]
+fn an_ordinary_user_can_be_nobody_else() {
+    if is_root() {
+        skipped("root can run commands as anybody");
+        return;
+    }
+    let scratch = Scratch::new();
+    for (properties, property) in [("user: root", "user"), ("group: root", "group")] {
+        let said = failed(&scratch, &format!("        - a: {{command: 'true', {properties}}}\n"));
+        assert!(said.contains(&format!("`{property}` can't be changed: only root can")), "{said}");
+    }
+    assert_eq!(lines(&scratch, "umask", "umask: '077'"), ["0077"]);
+}
+
+#[test]
+fn a_sandbox_opens_its_own_directory_and_nothing_else() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write("outside", "secret\n");
+    scratch.write("open/file", "open\n");
+    let before = mounts();
+    let told = lines(
+        &scratch,
+        "pwd; env | cut -d= -f1 | sort | tr '\\n' ' '; echo; echo own > own; cat own",
+        "sandbox: {}",
+    );
+    assert_eq!(told, ["[dir]/private/PRIVATE/work", "HOME PATH PWD TMPDIR ", "own"]);
+    let told = lines(
+        &scratch,
+        "test $HOME = $TMPDIR && test $HOME = $PWD && stat -c '%a %u' . && id -u",
+        "sandbox: {}",
+    );
+    assert_eq!(told[0], format!("700 {}", told[1]));
+    let outside = scratch.at("");
+    for command in [
+        format!("cat {outside}/outside"),
+        "echo x > /etc/ccm-test".to_owned(),
+        format!("echo x > {outside}/open/new"),
+        "cat /etc/shadow".to_owned(),
+    ] {
+        let command = Value::from(command);
+        let exec = format!(
+            "        - a: {{command: {command}, provider: shell, sandbox: {{read: ['[dir]/open']}}}}\n"
+        );
+        let said = failed(&scratch, &exec);
+        assert!(said.contains("not in allowed returns"), "{said}");
+    }
+    assert!(!Path::new("/etc/ccm-test").exists() && !scratch.has("open/new"));
+    // The `/tmp` that it may write is its own.
+    lines(&scratch, &format!("mkdir -p {outside}; echo x > {outside}/new || true"), "sandbox: {}");
+    assert!(!scratch.has("new"));
+    let opened = format!("sandbox: {{read: [./open/file], write: [{}]}}", scratch.at("open"));
+    assert_eq!(
+        lines(&scratch, &format!("cat {outside}open/file; echo x > {outside}open/new"), &opened),
+        ["open"]
+    );
+    assert_eq!(scratch.read("open/new").as_deref(), Some("x\n"));
+    assert_eq!(mounts(), before);
+}
+
+#[test]
+fn a_sandbox_has_no_network_unless_it_is_given() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    // Perl is in every Debian.
+    let exec = |sandbox: &str| {
+        format!(
+            "        - a: {{command: perl, args: [-MIO::Socket::INET, -e, 'IO::Socket::INET->new(\"127.0.0.1:{port}\") or die \"refused\"'], sandbox: {sandbox}}}\n"
+        )
+    };
+    let said = failed(&scratch, &exec("{}"));
+    assert!(said.contains("refused"), "{said}");
+    let called = apply_private(&scratch, &exec("{network: true}"), &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+}
+
+#[test]
+fn the_environment_and_the_directory_of_a_sandbox_can_be_chosen() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write("work/.keep", "");
+    let does = "pwd; echo $HOME $TMPDIR $INHERITED; touch made; touch $TMPDIR/x";
+    assert_eq!(
+        lines(&scratch, does, "sandbox: {workdir: manifest, env: inherit}"),
+        ["[dir]", "[dir] [dir]/private/PRIVATE/work yes"]
+    );
+    assert_eq!(
+        lines(&scratch, does, "sandbox: {workdir: ./work}"),
+        ["[dir]/work", "[dir]/work [dir]/private/PRIVATE/work"]
+    );
+    assert!(scratch.has("made") && scratch.has("work/made"));
+    assert_eq!(lines(&scratch, "pwd", "cwd: /usr, sandbox: {}"), ["/usr"]);
+    let told =
+        lines(&scratch, "echo $A $B ${LANG:-none}", "executor: bare, environment: {B: c}, sandbox: {}");
+    assert_eq!(told, ["b c none"]);
+}
+
+#[test]
+fn a_sandbox_starts_what_is_near() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write_program("bin/tool", "#!/bin/sh\necho tool $1\n");
+    std::os::unix::fs::symlink("/usr/bin/env", scratch.path().join("bin/link")).expect("a link");
+    for (command, expected) in [
+        ("./bin/tool x", Ok("tool x")),
+        ("bin/tool y", Ok("tool y")),
+        ("[dir]/bin/tool z", Ok("tool z")),
+        ("./bin/none", Err("\"./bin/none\" not found")),
+        ("./bin/link", Err("\"./bin/link\" lies outside of what a sandbox may start")),
+        ("bin/../../../../../../../../usr/bin/env", Err("lies outside of what a sandbox may start")),
+        ("/usr/bin/env", Err("\"/usr/bin/env\" lies outside of what a sandbox may start")),
+    ] {
+        let exec = format!("        - a: {{command: '{command}', logoutput: true, sandbox: {{}}}}\n");
+        let called = apply_private(&scratch, &exec, &[]);
+        assert_eq!(called.code == 0, expected.is_ok(), "{command}: {}", called.shown());
+        let (Ok(text) | Err(text)) = expected;
+        assert!(called.stdout.contains(text), "{command}: {}", called.shown());
+    }
+}
+
+#[test]
+fn paths_that_are_not_there_are_named_with_their_property() {
+    let scratch = Scratch::new();
+    for (sandbox, property) in
+        [("read: [/no/such]", "read"), ("write: [/no/such]", "write"), ("workdir: /no/such", "workdir")]
+    {
+        let said = failed(&scratch, &format!("        - a: {{command: 'true', sandbox: {{{sandbox}}}}}\n"));
+        let expected = format!("`{property}` of the sandbox: \"/no/such\" can't be opened to it\n");
+        assert!(said.contains("exec#a failed") && said.contains(&expected), "{said}");
+        assert!(said.contains("No such file or directory"), "{said}");
+    }
+}
+
+#[test]
+fn mistakes_in_a_sandbox_are_found_before_anything_runs() {
+    let scratch = Scratch::new();
+    for (properties, expected) in [
+        ("cwd: /, sandbox: {workdir: private}", "`cwd` and `workdir` of the sandbox are both given"),
+        ("sandbox: {mode: docker}", "`docker` is not supported in this version"),
+        ("sandbox: {netwrok: true}", "did you mean `network`?"),
+        ("sandbox: {env: minimum}", "did you mean `minimal`?"),
+        ("sandbox: {workdir: privat}", "did you mean `private`?"),
+        ("sandbox: {read: ['~/x']}", "`~` is not expanded"),
+        ("umask: '{{ 18 }}'", "expected a umask as text, found the number `18`"),
+        ("umask: rwx", "`rwx` is not a umask in octal digits"),
+        ("user: 'a:b'", "`a:b` holds a character that no name can"),
+    ] {
+        let called = apply_execs(&scratch, &format!("        - a: {{command: 'true', {properties}}}\n"), &[]);
+        assert_eq!(called.code, 1, "{properties}: {}", called.shown());
+        assert!(called.stderr.contains(expected), "{properties}: {}", called.shown());
+    }
+}
+
+#[test]
+fn what_was_enforced_is_told_and_kept() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    let exec = "        - a: {command: 'echo [1]', sandbox: {}, expect: {stdout_json: [1]}, capture: {x: stdout.json.0}}\n        - b: {command: 'echo {{ Captures.a.x }}', sandbox: {network: true}, expect: {stdout: contains('1')}}\n";
+    let called = apply_private(&scratch, exec, &["--output", "json"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let report: Value = serde_json::from_str(&called.stdout).expect("JSON");
+    let text = report.to_string();
+    for expected in ["\"sandbox\":{\"filesystem\":[", "\"not_enforced\":[]", "\"seccomp\""] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+    let runs = fs::read_dir(scratch.state().join("runs")).expect("the runs");
+    // The first run asked the kernel.
+    let mut runs: Vec<_> = runs.flatten().map(|run| run.path()).collect();
+    runs.sort();
+    let exec = runs.last().expect("a run").join("exec");
+    for (name, network) in [("1-a", false), ("2-b", true)] {
+        let metadata = fs::read_to_string(exec.join(name).join("metadata.json")).expect("metadata");
+        let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
+        assert_eq!((&metadata["sandbox"], &metadata["network"]), (&"process".into(), &network.into()));
+        assert!(metadata["workdir"].as_str().is_some_and(|path| path.ends_with("/work")), "{metadata}");
+    }
+}
+
+#[test]
+fn guards_stand_in_the_same_sandbox_in_noop_too() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write("outside", "");
+    let exec = "        - a: {command: 'true', provider: shell, sandbox: {}, onlyif: 'test $PWD = $HOME && touch x', unless: 'test -e [dir]/outside'}\n";
+    for (options, expected) in [(&["--noop"][..], "would change"), (&[], "changed")] {
+        let called = apply_private(&scratch, exec, options);
+        assert!(called.stdout.contains(&format!("exec#a {expected}")), "{}", called.shown());
+    }
+}
+
+#[test]
+fn a_deadline_in_a_sandbox_leaves_nothing() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    let before = mounts();
+    let exec = "        - a: {command: 'mkdir -p d/e && touch d/e/f && chmod 0 d/e d; setsid sleep 4711 & sleep 4711', provider: shell, timeout: 300ms, sandbox: {}}\n";
+    let said = failed(&scratch, exec);
+    assert!(said.contains("command timed out after 300ms"), "{said}");
+    assert_eq!(mounts(), before);
+    let sleeps = |entry: &fs::DirEntry| {
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        line.starts_with(b"sleep\x004711")
+    };
+    let left: Vec<_> = fs::read_dir("/proc").expect("the processes").flatten().filter(sleeps).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    let place = scratch.path().join("private");
+    let exec = format!(
+        "ccm: {{resources: [{{exec: [{{a: {{command: 'touch {}/begun; exec sleep 30', provider: shell, sandbox: {{write: [{}]}}}}}}]}}]}}",
+        scratch.at("shared"),
+        scratch.at("shared")
+    );
+    scratch.write("shared/.keep", "");
+    scratch.write("sleep.yaml", exec);
+    let running = ccm(&scratch, &["apply", "sleep.yaml"]).variable("TMPDIR", &scratch.at("private")).start();
+    ccm_testkit::wait_until("the command runs", || scratch.has("shared/begun"));
+    let children =
+        fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.pid())).expect("children");
+    running.signal("KILL");
+    for child in children.split_whitespace() {
+        let status = std::process::Command::new("kill").args(["-KILL", child]).status();
+        assert!(status.is_ok_and(|status| status.success()));
+    }
+    running.finish();
+    assert_eq!(fs::read_dir(&place).expect("the place").count(), 1);
+    // This checks that nothing is left.
+    apply_private(&scratch, "        - a: {command: 'true'}\n", &[]);
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write("shared/.keep", "");
+    let shared = scratch.at("shared");
+    let exec = format!(
+        "ccm: {{resources: [{{exec: [{{a: {{command: 'touch {shared}/begun; sleep 30', provider: shell, sandbox: {{write: [{shared}]}}}}}}]}}]}}"
+    );
+    scratch.write("sleep.yaml", exec);
+    let running = ccm(&scratch, &["apply", "sleep.yaml"]).variable("TMPDIR", &scratch.at("private")).start();
+    ccm_testkit::wait_until("the command runs", || scratch.has("shared/begun"));
+    running.signal("INT");
+    let called = running.finish();
+    assert_eq!(called.code, 130, "{}", called.shown());
+    assert_eq!(fs::read_dir(scratch.path().join("private")).expect("the place").count(), 0);
+}
+
+#[test]
+fn a_strangers_link_opens_nothing() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write("open/file", "open\n");
+    let link = scratch.path().join("link");
+    std::os::unix::fs::symlink("open", &link).expect("a link");
+    let read = "sandbox: {read: [./link]}";
+    assert_eq!(lines(&scratch, &format!("cat {}/file", scratch.at("open")), read), ["open"]);
+    if !is_root() {
+        skipped("only root can give a link to a stranger");
+        return;
+    }
+    std::os::unix::fs::lchown(&link, Some(65534), None).expect("a stranger's link");
+    let said = failed(&scratch, &format!("        - a: {{command: 'true', {read}}}\n"));
+    assert!(
+        said.contains("`read` of the sandbox") && said.contains("a symbolic link of another user"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_user_and_a_sandbox_go_together() {
+    let scratch = Scratch::new();
+    if !is_root() || !kernel_can(&scratch) {
+        skipped("only root can run a command as somebody else");
+        return;
+    }
+    let told = lines(
+        &scratch,
+        "id -un; stat -c %U .; echo $HOME; touch x; stat -c %U x",
+        "user: nobody, sandbox: {}",
+    );
+    assert_eq!(told, ["nobody", "nobody", "[dir]/private/PRIVATE/work", "nobody"]);
+}

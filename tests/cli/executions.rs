@@ -1,0 +1,120 @@
+//! What executions leave in the record of a run.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use ccm_testkit::{Scratch, can_mount, skipped};
+use serde_json::Value;
+
+use crate::{apply_execs, ccm};
+
+const EXECS: &str = "        - silent: {command: 'true'}
+        - printing: {command: printf hello}
+        - json: {command: 'printf [1]', environment: {TOKEN: t0psecret}, stdin: st4in}
+        - failing: {command: 'false', args: [s3cret]}
+        - watched: {command: 'true', expect: {exit_code: 0}}
+        - missing: {command: nosuchprogram}
+";
+
+fn kept(scratch: &Scratch) -> Vec<PathBuf> {
+    let runs = fs::read_dir(scratch.state().join("runs")).expect("the runs");
+    let run = runs.flatten().next().expect("a run").path();
+    let mut found: Vec<PathBuf> = match fs::read_dir(run.join("exec")) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => Vec::new(),
+    };
+    found.sort();
+    found
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+}
+
+#[test]
+fn executions_leave_what_they_printed_for_their_owner_alone() {
+    let scratch = Scratch::new();
+    let called = apply_execs(&scratch, EXECS, &[]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    let kept = kept(&scratch);
+    let names: Vec<_> = kept.iter().map(|path| path.file_name().expect("a name").to_owned()).collect();
+    assert_eq!(names, ["2-printing", "3-json", "4-failing", "5-watched", "6-missing"]);
+    let mut all = String::new();
+    for directory in &kept {
+        assert_eq!(mode(directory), 0o700);
+        for file in fs::read_dir(directory).expect("a directory").flatten() {
+            assert_eq!(mode(&file.path()), 0o600);
+            all += &fs::read_to_string(file.path()).expect("text");
+        }
+    }
+    assert_eq!(fs::read_to_string(kept[0].join("stdout.txt")).expect("text"), "hello");
+    assert!(kept[1].join("stdout.json").exists() && !kept[0].join("stdout.json").exists());
+    for secret in ["t0psecret", "st4in", "s3cret"] {
+        assert!(!all.contains(secret), "{secret} in {all}");
+    }
+    let metadata = fs::read_to_string(kept[2].join("metadata.json")).expect("metadata");
+    let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
+    assert_eq!((&metadata["command"], &metadata["args"]), (&"false".into(), &1.into()));
+    assert_eq!((&metadata["exit_code"], &metadata["timed_out"]), (&1.into(), &false.into()));
+}
+
+#[test]
+fn history_shows_them() {
+    let scratch = Scratch::new();
+    apply_execs(&scratch, EXECS, &[]);
+    for wanted in ["printing", "exec#printing", "2", "2-printing"] {
+        let called = ccm(&scratch, &["history", "01", wanted]).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        assert!(called.stdout.ends_with("stdout | hello\n"), "{}", called.shown());
+    }
+    let called = ccm(&scratch, &["history", "01", "json", "--output", "json"]).run();
+    let shown: Value = serde_json::from_str(&called.stdout).expect("JSON");
+    assert_eq!(shown["stdout_json"], Value::from(vec![1]));
+    let called = ccm(&scratch, &["history", "01", "silent"]).run();
+    assert_eq!(called.code, 1, "{}", called.shown());
+    assert!(called.stderr.contains("these did: 2-printing, 3-json"), "{}", called.shown());
+}
+
+#[test]
+fn tries_are_told_and_the_last_one_is_kept() {
+    let scratch = Scratch::new();
+    let execs = "        - flaky: {command: 'echo x >> [dir]/tries; cat [dir]/tries; test $(wc -l < [dir]/tries) = 3', \
+                 provider: shell, tries: 5, try_sleep: 1ms}\n";
+    let called = apply_execs(&scratch, execs, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(called.stdout.contains("succeeded at the 3rd of 5 tries"), "{}", called.shown());
+    let kept = kept(&scratch);
+    assert_eq!(fs::read_to_string(kept[0].join("stdout.txt")).expect("text"), "x\nx\nx\n");
+}
+
+#[test]
+fn a_disk_that_is_too_small_for_it_lets_the_run_go_on() {
+    if !can_mount() {
+        skipped("a small disk can't be mounted here");
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("disk/.keep", "");
+    let disk = scratch.at("disk");
+    scratch.write(
+        "manifest.yaml",
+        "ccm: {resources: [{exec: [{long: {command: 'head -c 200000 /dev/zero'}}, {after: {command: 'true'}}]}]}",
+    );
+    let state = format!("{disk}/state");
+    let script = format!("mount -t tmpfs -o size=64k,mode=0755 tmpfs {disk}");
+    let called =
+        ccm(&scratch, &["apply", "manifest.yaml", "--state-dir", &state]).after_mounting(&script).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(called.stdout.contains("exec#after changed"), "{}", called.shown());
+    assert!(called.stderr.contains("No space left on device"), "{}", called.shown());
+}
+
+#[test]
+fn noop_leaves_none() {
+    let scratch = Scratch::new();
+    let called =
+        apply_execs(&scratch, "        - a: {command: printf x, onlyif: printf guard}\n", &["--noop"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(!scratch.state().exists());
+}

@@ -19,6 +19,9 @@ const UNMANAGED: u64 = 16 << 20;
 /// Content of more bytes than this is not looked for in what others say.
 const LONGEST_SECRET: usize = 64 << 10;
 
+/// A text of at most this length is compared with what is there as it is.
+const COMPARED: usize = 64 << 10;
+
 /// Manages files of this machine.
 pub(crate) struct Posix;
 
@@ -94,7 +97,6 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     match (reading, &file.content) {
         (Reading::After(done), _) => wanted.sha256.clone_from(&done.sha256),
         (_, Some(Content::Text(text))) => {
-            wanted.sha256 = Some(sha256(text.as_bytes()));
             let is_short = diff && text.len() as u64 <= keep_up_to;
             wanted.content = is_short.then(|| text.as_bytes().to_owned());
         }
@@ -116,12 +118,27 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         Ensure::Absent if !diff => Hash::Never,
         _ => Hash::UpTo(UNMANAGED),
     };
-    let mut found = match files.look(&file.path, Look { hash, keep_up_to }) {
+    let text = match &file.content {
+        Some(Content::Text(text)) if before => Some(text.as_bytes()),
+        _ => None,
+    };
+    // To compare a short text costs less than its checksum.
+    let compared = text.map_or(0, <[u8]>::len);
+    let keep = if compared <= COMPARED { keep_up_to.max(compared as u64) } else { keep_up_to };
+    let mut found = match files.look(&file.path, Look { hash, keep_up_to: keep }) {
         Ok(found) => found,
         // Below what is no directory there is nothing.
         Err(FileError::NotADirectory { .. }) if file.ensure == Ensure::Absent => PathState::default(),
         Err(error) => return Err(failure(&error)),
     };
+    if let Some(text) = text {
+        let there = found.target.as_ref().filter(|target| target.content.as_deref() == Some(text));
+        let there = there.and_then(|target| target.sha256.clone());
+        wanted.sha256 = Some(there.unwrap_or_else(|| sha256(text)));
+    }
+    if let Some(target) = &mut found.target {
+        target.content = target.content.take().filter(|content| content.len() as u64 <= keep_up_to);
+    }
     if found.parent_missing && file.path.parent().is_some_and(|parent| context.would_be_directory(parent)) {
         found.parent_missing = false;
     }

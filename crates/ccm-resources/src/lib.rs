@@ -6,6 +6,7 @@
 mod apply;
 mod exec;
 mod file;
+mod inline_schema;
 mod mistakes;
 mod principal;
 

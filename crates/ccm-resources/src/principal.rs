@@ -1,10 +1,10 @@
 //! Users and groups as properties name them.
 
-use std::borrow::Cow;
-
 use ccm_model::Text;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::inline_schema::inline_schema;
 
 /// A user or a group, by name or in digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,16 +31,8 @@ impl<'de> Deserialize<'de> for Principal {
     }
 }
 
-impl JsonSchema for Principal {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Principal".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number", "boolean"], "pattern": "^[^:/\\n]*[^:/\\s][^:/\\n]*$" })
-    }
+inline_schema! {
+    Principal => |_generator| json_schema!(
+        { "type": ["string", "number", "boolean"], "pattern": "^[^:/\\n]*[^:/\\s][^:/\\n]*$" }
+    );
 }

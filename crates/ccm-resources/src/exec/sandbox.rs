@@ -1,14 +1,15 @@
 //! What a command is kept from, as the manifest writes it.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 use ccm_host::{Enforced, Means};
 use ccm_model::{Text, closest, escape_control};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use serde_json::{Value, json};
+
+use crate::inline_schema::inline_schema;
 
 /// What a command is kept from. Everything that is not opened here is closed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -131,29 +132,11 @@ impl<'de> Deserialize<'de> for OpenedPath {
     }
 }
 
-macro_rules! inline_schema {
-    ($($type:ident => $schema:expr;)*) => {$(
-        impl JsonSchema for $type {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                $schema
-            }
-        }
-    )*};
-}
-
 inline_schema! {
-    Mode => json_schema!({ "enum": ["process"] });
-    StartsFrom => json_schema!({ "enum": ["minimal", "inherit"] });
-    Workdir => json_schema!({ "type": "string", "pattern": "^(private|manifest|[^~/]*/.*)$" });
-    OpenedPath => json_schema!({ "type": "string", "pattern": "^[^~]" });
+    Mode => |_generator| json_schema!({ "enum": ["process"] });
+    StartsFrom => |_generator| json_schema!({ "enum": ["minimal", "inherit"] });
+    Workdir => |_generator| json_schema!({ "type": "string", "pattern": "^(private|manifest|[^~/]*/.*)$" });
+    OpenedPath => |_generator| json_schema!({ "type": "string", "pattern": "^[^~]" });
 }
 
 /// Shapes what was enforced for events.

@@ -1,14 +1,15 @@
 //! Property values that are more than text: each is checked where it is read.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_model::{Text, escape_control, parse_duration};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::inline_schema::inline_schema;
 
 /// An absolute path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -283,25 +284,6 @@ fn duration_schema() -> Schema {
             { "const": 0 },
         ]
     })
-}
-
-/// Writes `JsonSchema` for a value that stands where it is used.
-macro_rules! inline_schema {
-    ($($type:ident $(<$parameter:ident>)? => |$generator:ident| $schema:expr;)*) => {$(
-        impl$(<$parameter: JsonSchema>)? JsonSchema for $type$(<$parameter>)? {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
-                $schema
-            }
-        }
-    )*};
 }
 
 inline_schema! {

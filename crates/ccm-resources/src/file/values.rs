@@ -1,10 +1,10 @@
 //! Property values that are more than text: each is checked where it is read.
 
-use std::borrow::Cow;
-
 use ccm_model::Text;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::inline_schema::inline_schema;
 
 /// Permissions and special bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,28 +74,9 @@ impl<'de> Deserialize<'de> for SourcePath {
     }
 }
 
-/// Writes `JsonSchema` for text of a form.
-macro_rules! text_of_form {
-    ($($type:ident => $schema:expr;)*) => {$(
-        impl JsonSchema for $type {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                $schema
-            }
-        }
-    )*};
-}
-
-text_of_form! {
-    Mode => json_schema!({ "type": ["string", "number"], "pattern": "^(0o)?[0-7]+$" });
-    SourcePath => json_schema!({ "type": ["string", "number", "boolean"], "minLength": 1 });
+inline_schema! {
+    Mode => |_generator| json_schema!({ "type": ["string", "number"], "pattern": "^(0o)?[0-7]+$" });
+    SourcePath => |_generator| json_schema!({ "type": ["string", "number", "boolean"], "minLength": 1 });
 }
 
 #[cfg(test)]

@@ -43,6 +43,8 @@ pub(crate) struct Draft {
     pub(crate) found: Expanded,
     /// Its texts are what they are: a template wrote them.
     pub(crate) verbatim: bool,
+    /// The property that the name stands in for, expanded.
+    named: Option<Entry>,
     /// What is common to all types and not read yet.
     common: CommonNodes,
     pub(crate) provider: Choice,
@@ -95,7 +97,7 @@ impl Beginning<'_, '_, '_> {
             Some(defaults) => (split.common.over(&defaults.common), Some(Arc::clone(&defaults.own))),
             None => (split.common.given(), None),
         };
-        let mut properties = Properties::new(split.own, below);
+        let properties = Properties::new(split.own, below);
         unknown_nulls(&properties, type_index, types, diagnostics);
 
         let mut conditions = self.around.clone();
@@ -119,6 +121,7 @@ impl Beginning<'_, '_, '_> {
             Some(None) => Choice::Mistaken,
             Some(Some(provider)) => Choice::Known(Some(provider.value.clone())),
         };
+        let mut named = None;
         if may_hold_any(&name.text) {
             let reading = reading(spec, "name", choice.provider(), &properties);
             let mut quoted = name.clone();
@@ -139,7 +142,7 @@ impl Beginning<'_, '_, '_> {
                 && !expander.found.hides(name.span)
             {
                 let key = Key { text: property.into(), span: name.span };
-                properties.replace(Entry { key, value: Node::text(quoted.text, name.span) });
+                named = Some(Entry { key, value: Node::text(quoted.text, name.span) });
             }
         }
         let mut found = expander.found;
@@ -179,6 +182,7 @@ impl Beginning<'_, '_, '_> {
             is_unsettled: judged.is_unsettled,
             found,
             verbatim: self.verbatim,
+            named,
             common,
             provider: choice,
             resource,
@@ -198,6 +202,10 @@ impl Beginning<'_, '_, '_> {
         expander.found.refuse_late();
         expander.found.add(std::mem::take(&mut draft.found));
         expander.properties(&mut draft.resource.properties, spec, draft.provider.provider());
+        // Not before: what it holds is not expanded again.
+        if let Some(named) = draft.named.take() {
+            draft.resource.properties.replace(named);
+        }
         let mut found = expander.found;
         diagnostics.append(&mut found.diagnostics);
 

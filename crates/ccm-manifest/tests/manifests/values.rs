@@ -171,6 +171,10 @@ fn in_words_a_value_stays_within_its_word() {
         let guards = properties.get("guard").and_then(|node| node.as_list()).expect("a list");
         assert_eq!(guards[0].as_text(), Some(written));
     }
+    // What a value in the name holds is not expanded on its way into the command.
+    let catalog = machine().catalog(&manifest("- task: ['echo {{ Facts.evil }}': ]"));
+    let command = catalog.resources[0].properties.get("command").and_then(|node| node.as_text());
+    assert_eq!(command, Some("echo '{{ Facts.secret }}'"));
     // The name is the command where there is none, and says what a reference to it says.
     let text = "- task: [{'echo {{ Facts.words }}': }, {b: {require: ['task#echo {{ Facts.words }}']}}]";
     let catalog = machine().catalog(&manifest(text));

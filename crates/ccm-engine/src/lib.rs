@@ -7,6 +7,7 @@ mod contract;
 mod harness;
 mod late;
 mod managed;
+mod run;
 mod walk;
 
 pub use contract::{
@@ -14,4 +15,4 @@ pub use contract::{
 };
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
 pub use managed::{Managed, bind};
-pub use walk::{Run, Stop};
+pub use run::{Run, Stop};

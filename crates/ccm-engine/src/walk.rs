@@ -1,98 +1,22 @@
 //! The walk: every resource in order, each with exactly one outcome.
 
+mod gate;
+
 use std::collections::HashSet;
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::OnceLock;
-use std::time::Duration;
 
 use ccm_graph::Graph;
-use ccm_host::{Cancellation, Host, Level};
+use ccm_host::Level;
 use ccm_model::{
-    Artifacts, Catalog, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome,
-    OutputLine, Resource, ResourceIndex, ResourceStarted, RunSummary, Secrets, SessionStarted, SkipCause,
-    StopCause, Transaction, WantedAt,
+    Artifacts, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome, OutputLine,
+    ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, WantedAt,
 };
 
-use crate::contract::{Context, ResourceType};
+use crate::contract::Context;
 use crate::harness::{Handled, Turn, WouldChange, handle};
-use crate::late::{LateValues, Progress, Resolved};
-
-/// How a run can be ended from outside.
-#[derive(Clone, Copy)]
-pub struct Stop<'a> {
-    /// Says how urgently.
-    pub cancellation: &'a Cancellation,
-    /// Says why; set before the cancellation is raised.
-    pub cause: &'a OnceLock<StopCause>,
-}
-
-/// Everything that a run needs.
-pub struct Run<'a> {
-    /// What to apply.
-    pub catalog: &'a Catalog,
-    /// The types of its resources.
-    pub types: &'a [&'a dyn ResourceType],
-    /// The doors to the machine.
-    pub host: Host<'a>,
-    /// Completes resources when they are reached.
-    pub late: &'a dyn LateValues,
-    /// What no event may show; providers add what they come to know.
-    pub secrets: &'a Secrets,
-    /// How it can be ended from outside.
-    pub stop: Stop<'a>,
-    /// Change nothing, say what would be.
-    pub noop: bool,
-    /// Stop after the first failed resource; the catalog can ask for it as well.
-    pub fail_on_error: bool,
-    /// Show changes of content as diffs.
-    pub diff: bool,
-    /// What relative paths of the manifest start from: the directory it is in. A child has its own.
-    pub directory: &'a Path,
-    /// Where to keep what has to outlive the run, in noop where that would be; none if there is no such place.
-    pub state_directory: Option<&'a Path>,
-    /// Describe the state of unchanged resources as well. It costs about as much as to find them unchanged, so
-    /// it is for those who write it down.
-    pub describe_unchanged: bool,
-    /// Apply these and what they depend on, and nothing else.
-    pub only: Option<&'a [ResourceIndex]>,
-}
-
-impl Run<'_> {
-    /// Applies the catalog. Emits the events of the run, and returns what it amounted to. What must not be
-    /// shown is in none of them.
-    pub async fn apply(&self, on_event: &mut dyn FnMut(Event)) -> RunSummary {
-        let on_event = &mut |event| on_event(self.secrets.redactor().redact_event(event));
-        let began = self.host.clock.monotonic();
-        on_event(Event::SessionStarted(SessionStarted {
-            at: self.host.clock.now(),
-            noop: self.noop,
-            resources: self.catalog.resources.len(),
-            message: self.catalog.pre_message.clone(),
-        }));
-        let graph = Graph::of(self.catalog);
-        let mut walk = Walk::new(self, &graph);
-        walk.all(on_event).await;
-        let summary = RunSummary {
-            noop: self.noop,
-            duration: self.elapsed(began),
-            counts: walk.counts,
-            stopped: walk.stopped,
-            message: self.catalog.post_message.clone(),
-        };
-        let summary = self.secrets.redactor().redact_summary(summary);
-        on_event(Event::SessionFinished(Box::new(summary.clone())));
-        summary
-    }
-
-    fn elapsed(&self, since: Duration) -> Duration {
-        self.host.clock.monotonic().saturating_sub(since)
-    }
-
-    fn resource_type(&self, resource: &Resource) -> Option<&dyn ResourceType> {
-        self.types.iter().copied().find(|found| found.name() == &*resource.id.type_name)
-    }
-}
+use crate::late::{Progress, Resolved};
+use crate::run::Run;
 
 /// What the walk remembers of a resource whose turn is over.
 #[derive(Clone, Default)]
@@ -114,7 +38,7 @@ struct Progressed {
     culprit: Option<ResourceIndex>,
 }
 
-struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
     selected: Option<Vec<bool>>,
@@ -124,14 +48,14 @@ struct Walk<'a> {
     would_change: Vec<ResourceIndex>,
     /// In noop, the directories that would have been made or are, by then.
     would_be_directories: HashSet<&'a Path>,
-    counts: Counts,
-    stopped: Option<StopCause>,
+    pub(crate) counts: Counts,
+    pub(crate) stopped: Option<StopCause>,
     /// The first failed resource, if that ends the run for the rest.
     culprit: Option<ResourceIndex>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(run: &'a Run<'a>, graph: &'a Graph) -> Self {
+    pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph) -> Self {
         let selected = run.only.map(|only| graph.with_requirements(only));
         let done = vec![Done::default(); run.catalog.resources.len()];
         Self {
@@ -148,7 +72,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
+    pub(crate) async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
         let mut ready = self.graph.ready_set();
         while let Some(index) = ready.next() {
             let transaction = self.turn(index, on_event).await;
@@ -205,87 +129,6 @@ impl<'a> Walk<'a> {
             state,
             diff,
         }
-    }
-
-    /// Why a resource has no turn, if it has none.
-    fn gate(&mut self, index: ResourceIndex) -> Option<SkipCause> {
-        if self.selected.as_ref().is_some_and(|selected| !selected[index.get()]) {
-            return Some(SkipCause::NotSelected);
-        }
-        if let Some(culprits) = self.culprits_before(index) {
-            let cause = self.because_of(&culprits);
-            self.done[index.get()].culprits = Some(culprits);
-            return Some(cause);
-        }
-        self.notice_stop();
-        let id = |culprit: ResourceIndex| self.run.catalog.resource(culprit).id.clone();
-        if let (None, Some(culprit)) = (&self.stopped, self.culprit) {
-            self.stopped = Some(StopCause::Failed { culprit: id(culprit) });
-        }
-        if let Some(by) = self.stopped.clone() {
-            return Some(SkipCause::Stopped { by });
-        }
-        let resource = self.run.catalog.resource(index);
-        let mut around = self.run.catalog.children_around(resource);
-        if let Some(culprit) = around.find_map(|child| self.children[child.get()].culprit) {
-            // The rest of the run goes on, but not with what needs this one.
-            self.done[index.get()].culprits = Some(Rc::from([culprit]));
-            return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
-        }
-        match &resource.control {
-            Control::NotManaged { reason } => Some(SkipCause::NotManaged { reason: reason.clone() }),
-            Control::Managed | Control::Late => None,
-        }
-    }
-
-    /// Whether a resource is in noop: with the whole run, or with the child it is a resource of. What stands
-    /// for a child is as that is.
-    fn is_noop(&self, resource: &Resource) -> bool {
-        let child = resource.stands_for.or(resource.child);
-        child.map_or(self.run.noop, |child| self.is_noop_child(child))
-    }
-
-    /// Whether a resource is in noop whatever the run is, because of its child.
-    fn is_noop_always(&self, index: ResourceIndex) -> bool {
-        let resource = self.run.catalog.resource(index);
-        let child = resource.stands_for.or(resource.child);
-        child.is_some_and(|child| self.run.catalog.child(child).noop)
-    }
-
-    /// Whether what a resource would do is not there for another one when both have their turn in a run.
-    fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
-        self.is_noop_always(on) && !self.is_noop_always(index)
-    }
-
-    /// What culprits keep others from their turn by: failures, unless there is none.
-    fn because_of(&self, culprits: &[ResourceIndex]) -> SkipCause {
-        let id = |culprit: &ResourceIndex| self.run.catalog.resource(*culprit).id.clone();
-        // What failed has not changed.
-        let (noop, failed): (Vec<_>, Vec<_>) =
-            culprits.iter().partition(|culprit| self.done[culprit.get()].changed);
-        if failed.is_empty() {
-            SkipCause::Undone { noop: noop.into_iter().map(id).collect() }
-        } else {
-            SkipCause::Unmet { culprits: failed.into_iter().map(id).collect() }
-        }
-    }
-
-    /// The failures that keep a resource from its turn. One dependency's list is shared, not copied, so that
-    /// a long chain behind one failure costs nothing.
-    fn culprits_before(&self, index: ResourceIndex) -> Option<Rc<[ResourceIndex]>> {
-        let mut lists = self.graph.dependencies(index).filter_map(|on| self.done[on.get()].culprits.as_ref());
-        let first = lists.next()?;
-        let mut all: Vec<ResourceIndex> = Vec::new();
-        for list in lists.filter(|list| !Rc::ptr_eq(list, first)) {
-            all.extend(list.iter());
-        }
-        if all.is_empty() {
-            return Some(Rc::clone(first));
-        }
-        all.extend(first.iter());
-        all.sort_unstable();
-        all.dedup();
-        Some(all.into())
     }
 
     async fn managed(

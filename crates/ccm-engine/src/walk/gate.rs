@@ -1,0 +1,90 @@
+//! What keeps a resource from its turn.
+
+use std::rc::Rc;
+
+use ccm_model::{Control, Resource, ResourceIndex, SkipCause, StopCause};
+
+use super::Walk;
+
+impl Walk<'_> {
+    /// Why a resource has no turn, if it has none.
+    pub(super) fn gate(&mut self, index: ResourceIndex) -> Option<SkipCause> {
+        if self.selected.as_ref().is_some_and(|selected| !selected[index.get()]) {
+            return Some(SkipCause::NotSelected);
+        }
+        if let Some(culprits) = self.culprits_before(index) {
+            let cause = self.because_of(&culprits);
+            self.done[index.get()].culprits = Some(culprits);
+            return Some(cause);
+        }
+        self.notice_stop();
+        let id = |culprit: ResourceIndex| self.run.catalog.resource(culprit).id.clone();
+        if let (None, Some(culprit)) = (&self.stopped, self.culprit) {
+            self.stopped = Some(StopCause::Failed { culprit: id(culprit) });
+        }
+        if let Some(by) = self.stopped.clone() {
+            return Some(SkipCause::Stopped { by });
+        }
+        let resource = self.run.catalog.resource(index);
+        let mut around = self.run.catalog.children_around(resource);
+        if let Some(culprit) = around.find_map(|child| self.children[child.get()].culprit) {
+            // The rest of the run goes on, but not with what needs this one.
+            self.done[index.get()].culprits = Some(Rc::from([culprit]));
+            return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
+        }
+        match &resource.control {
+            Control::NotManaged { reason } => Some(SkipCause::NotManaged { reason: reason.clone() }),
+            Control::Managed | Control::Late => None,
+        }
+    }
+
+    /// Whether a resource is in noop: with the whole run, or with the child it is a resource of. What stands
+    /// for a child is as that is.
+    pub(super) fn is_noop(&self, resource: &Resource) -> bool {
+        let child = resource.stands_for.or(resource.child);
+        child.map_or(self.run.noop, |child| self.is_noop_child(child))
+    }
+
+    /// Whether a resource is in noop whatever the run is, because of its child.
+    pub(super) fn is_noop_always(&self, index: ResourceIndex) -> bool {
+        let resource = self.run.catalog.resource(index);
+        let child = resource.stands_for.or(resource.child);
+        child.is_some_and(|child| self.run.catalog.child(child).noop)
+    }
+
+    /// Whether what a resource would do is not there for another one when both have their turn in a run.
+    pub(super) fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
+        self.is_noop_always(on) && !self.is_noop_always(index)
+    }
+
+    /// What culprits keep others from their turn by: failures, unless there is none.
+    fn because_of(&self, culprits: &[ResourceIndex]) -> SkipCause {
+        let id = |culprit: &ResourceIndex| self.run.catalog.resource(*culprit).id.clone();
+        // What failed has not changed.
+        let (noop, failed): (Vec<_>, Vec<_>) =
+            culprits.iter().partition(|culprit| self.done[culprit.get()].changed);
+        if failed.is_empty() {
+            SkipCause::Undone { noop: noop.into_iter().map(id).collect() }
+        } else {
+            SkipCause::Unmet { culprits: failed.into_iter().map(id).collect() }
+        }
+    }
+
+    /// The failures that keep a resource from its turn. One dependency's list is shared, not copied, so that
+    /// a long chain behind one failure costs nothing.
+    fn culprits_before(&self, index: ResourceIndex) -> Option<Rc<[ResourceIndex]>> {
+        let mut lists = self.graph.dependencies(index).filter_map(|on| self.done[on.get()].culprits.as_ref());
+        let first = lists.next()?;
+        let mut all: Vec<ResourceIndex> = Vec::new();
+        for list in lists.filter(|list| !Rc::ptr_eq(list, first)) {
+            all.extend(list.iter());
+        }
+        if all.is_empty() {
+            return Some(Rc::clone(first));
+        }
+        all.extend(first.iter());
+        all.sort_unstable();
+        all.dedup();
+        Some(all.into())
+    }
+}

@@ -10,6 +10,10 @@ pub(crate) struct CatalogLate<'a, 's> {
 }
 
 impl LateValues for CatalogLate<'_, '_> {
+    fn is_late(&self, index: ResourceIndex) -> bool {
+        self.late.waits(index)
+    }
+
     fn resolve(
         &self,
         index: ResourceIndex,

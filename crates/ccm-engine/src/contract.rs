@@ -1,12 +1,15 @@
 //! What a resource type and its providers promise.
 
+use std::any::Any;
 use std::collections::HashSet;
 use std::path::Path;
+use std::rc::Rc;
 
-use ccm_host::{Cancellation, Host, Local};
+use ccm_host::{Cancellation, Host, Local, Runner};
 use ccm_model::{Artifact, Failure, Resource, Secrets, Stream, TypeSpec};
 
 use crate::Managed;
+use crate::known::Known;
 
 /// A resource type, as the loader and the engine see it.
 pub trait ResourceType: TypeSpec + Sync {
@@ -66,6 +69,56 @@ pub trait Provider<K: ResourceKind>: Sync {
         state: &'a K::State,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<K::Effect, Failure>>;
+
+    /// How many resources [`Self::status_many`] reads at once; one means that each is read by itself.
+    fn reads_at_once(&self) -> usize {
+        1
+    }
+
+    /// Reads resources of which none is triggered, before they are decided on: a result for each, in their
+    /// order. They are of one manifest. What is said to the context counts for the first of them.
+    ///
+    /// The engine knows for how long that holds. Where it does not, or nothing came of it, `status` is asked.
+    fn status_many<'a>(
+        &'a self,
+        properties: &'a [&'a K::Properties],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<K::State, Failure>>> {
+        Box::pin(async move {
+            let mut states = Vec::with_capacity(properties.len());
+            for properties in properties {
+                states.push(self.status(properties, Reading::Before { triggered: false }, context).await);
+            }
+            states
+        })
+    }
+
+    /// How many resources [`Self::execute_many`] changes at once; one means that each is changed by itself.
+    fn changes_at_once(&self) -> usize {
+        1
+    }
+
+    /// Tells whether two changes can be made at once. Asked of every two of them.
+    fn goes_with(&self, one: (&K::Properties, &K::State), other: (&K::Properties, &K::State)) -> bool {
+        let _ = (one, other);
+        true
+    }
+
+    /// Changes resources that are ready, none of which is triggered: an effect for each, in their order. Each is
+    /// verified after. What is said to the context counts for the first of them. Never called in noop.
+    fn execute_many<'a>(
+        &'a self,
+        changes: &'a [(&'a K::Properties, &'a K::State)],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<K::Effect, Failure>>> {
+        Box::pin(async move {
+            let mut effects = Vec::with_capacity(changes.len());
+            for (properties, state) in changes {
+                effects.push(self.execute(properties, state, context).await);
+            }
+            effects
+        })
+    }
 
     /// Names what can be seen now that would make an execution fail. Called in noop where it would change.
     fn foresee(&self, properties: &K::Properties, context: &Context<'_>) -> Vec<String> {
@@ -141,8 +194,10 @@ pub struct Described {
 
 /// What a provider is given to work with.
 pub struct Context<'a> {
-    /// The doors to the machine.
+    /// The doors to the machine. After a command what was read before its turn, or for all, is read again.
     pub host: Host<'a>,
+    /// Runs commands that change nothing, such as a query of a package tool: what was read still holds.
+    pub queries: &'a dyn Runner,
     /// The end of the run that may come from outside.
     pub cancellation: &'a Cancellation,
     /// What relative paths of the manifest start from: the directory it is in.
@@ -153,6 +208,8 @@ pub struct Context<'a> {
     pub diff: bool,
     /// What must not be shown. A provider that comes to know more of it adds it.
     pub secrets: &'a Secrets,
+    /// What was read and still holds.
+    pub(crate) known: &'a Known,
     /// In noop, the directories that earlier resources would have made.
     pub(crate) would_be_directories: &'a HashSet<&'a Path>,
     /// Where lines of a running command go.
@@ -170,6 +227,12 @@ impl Context<'_> {
     /// would find it there, with nothing in it.
     pub fn would_be_directory(&self, path: &Path) -> bool {
         self.would_be_directories.contains(path)
+    }
+
+    /// Gives what all resources of a type are read from, such as a database of packages. It is read once, and again
+    /// after anything was executed, whatever came of that. There is one for each `T`.
+    pub async fn shared<T: Any, E>(&self, read: impl AsyncFnOnce() -> Result<T, E>) -> Result<Rc<T>, E> {
+        self.known.shared(read).await
     }
 
     /// Says what deserves attention although it is no failure.

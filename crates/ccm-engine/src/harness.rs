@@ -8,9 +8,12 @@ use ccm_model::{
     Artifact, Catalog, Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause,
 };
 
+use crate::ahead::{self, Later};
 use crate::contract::{Context, Decision, Described, ResourceType, Verified};
+use crate::known::{Ahead, Known};
 use crate::late::{LateValues, Progress, Resolved};
 use crate::managed::Managed;
+use crate::together::{self, Executed, Together};
 
 /// What the harness needs to know about a resource's turn.
 pub(crate) struct Turn<'a> {
@@ -23,6 +26,12 @@ pub(crate) struct Turn<'a> {
     pub noop: bool,
     pub triggered: bool,
     pub describe_unchanged: bool,
+    /// A failure of this resource ends the run, or the manifest it is of.
+    pub ends_on_failure: bool,
+    pub known: &'a Known,
+    pub together: &'a Together,
+    /// What comes at a distance in the walk, as far as that is to be seen now; 0 is the next.
+    pub later: &'a dyn Fn(usize) -> Option<Later<'a>>,
     /// Tells whether a run that does this resource does another one not, because that is in a child in noop.
     pub is_never_done: &'a dyn Fn(ResourceIndex) -> bool,
     /// Finds, in noop, the resource whose change would come before this turn and might bring what a read misses.
@@ -52,16 +61,8 @@ pub(crate) struct Handled {
 pub(crate) async fn handle(turn: &Turn<'_>, context: &mut Context<'_>) -> (Outcome, Handled) {
     let mut handled = Handled::default();
     let outcome = {
-        let attempt = attempt(turn, &mut handled, context);
-        let mut attempt = pin!(attempt);
-        let caught = std::future::poll_fn(|waker| {
-            // After a panic nothing of the turn is used again but what it had reported by then.
-            match catch_unwind(AssertUnwindSafe(|| attempt.as_mut().poll(waker))) {
-                Ok(poll) => poll.map(Ok),
-                Err(panic) => std::task::Poll::Ready(Err(panic)),
-            }
-        });
-        match caught.await {
+        // After a panic nothing of the turn is used again but what it had reported by then.
+        match caught(attempt(turn, &mut handled, context)).await {
             Ok(outcome) => outcome,
             Err(panic) => Outcome::Failed(Box::new(from_panic(&*panic))),
         }
@@ -70,6 +71,16 @@ pub(crate) async fn handle(turn: &Turn<'_>, context: &mut Context<'_>) -> (Outco
     handled.notes.append(&mut context.notes);
     handled.artifacts.append(&mut context.artifacts);
     (outcome, handled)
+}
+
+/// Waits for a future that may panic.
+pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> std::thread::Result<T> {
+    let mut future = pin!(future);
+    std::future::poll_fn(|waker| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(waker))) {
+        Ok(poll) => poll.map(Ok),
+        Err(panic) => std::task::Poll::Ready(Err(panic)),
+    })
+    .await
 }
 
 fn from_panic(panic: &(dyn std::any::Any + Send)) -> Failure {
@@ -115,6 +126,9 @@ async fn manage(
     handled: &mut Handled,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
+    if let Some(executed) = turn.together.take(turn.index) {
+        return conclude(turn, executed, handled, context).await;
+    }
     let completed;
     let resource = match turn.late.resolve(turn.index, turn.resource, turn.progress)? {
         Resolved::AsWritten => turn.resource,
@@ -137,22 +151,61 @@ async fn manage(
             return Ok(Outcome::Unchanged);
         }
     };
-    let mut managed = turn.resource_type.bind(resource, context.host)?;
+    let is_as_written = std::ptr::eq(resource, turn.resource);
+    // It was read as one that is not triggered, with what was known of it.
+    let ahead = turn.known.take_ahead(turn.index).filter(|_| is_as_written && !turn.triggered);
+    let (mut managed, read) = match ahead {
+        Some(Ahead { managed, read }) => (managed, Some(read)),
+        None => (turn.resource_type.bind(resource, context.host)?, None),
+    };
     handled.provider = Some(managed.provider());
-    let result = drive(turn, &mut *managed, handled, context).await;
-    if turn.describe_unchanged || !matches!(result, Ok(Outcome::Unchanged)) {
-        handled.described = managed.describe(handled.reason.as_deref().unwrap_or_default());
-    }
+    let read = match read {
+        Some(read) => read,
+        None => ahead::read(turn, &mut *managed, is_as_written, context).await,
+    };
+    let result = match read {
+        Ok(()) => drive(turn, &mut *managed, handled, context).await,
+        Err(failure) => Err(failure),
+    };
+    describe(turn, &*managed, &result, handled);
     result
 }
 
+fn describe(
+    turn: &Turn<'_>,
+    managed: &dyn Managed,
+    result: &Result<Outcome, Failure>,
+    handled: &mut Handled,
+) {
+    if turn.describe_unchanged || !matches!(result, Ok(Outcome::Unchanged)) {
+        handled.described = managed.describe(handled.reason.as_deref().unwrap_or_default());
+    }
+}
+
+/// Ends the turn of a resource that was executed together with an earlier one.
+async fn conclude(
+    turn: &Turn<'_>,
+    executed: Executed,
+    handled: &mut Handled,
+    context: &mut Context<'_>,
+) -> Result<Outcome, Failure> {
+    let Executed { provider, reason, diff, result } = executed;
+    handled.provider = Some(provider);
+    handled.reason = Some(reason);
+    handled.diff = diff;
+    let mut managed = result?;
+    let result = verify(turn, &mut *managed, handled, context).await;
+    describe(turn, &*managed, &result, handled);
+    result
+}
+
+/// Decides on what was read, and does what there is to do.
 async fn drive(
     turn: &Turn<'_>,
     managed: &mut dyn Managed,
     handled: &mut Handled,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    managed.read(turn.triggered, context).await?;
     let noop_message = match managed.decide(turn.triggered) {
         Decision::Keep { reason } => {
             handled.reason = Some(reason);
@@ -176,7 +229,17 @@ async fn drive(
             Outcome::WouldChange { message: noop_message }
         });
     }
-    managed.execute(context).await?;
+    together::execute(turn, managed, context).await?;
+    verify(turn, managed, handled, context).await
+}
+
+/// Finds out what an execution amounted to.
+async fn verify(
+    turn: &Turn<'_>,
+    managed: &mut dyn Managed,
+    handled: &mut Handled,
+    context: &mut Context<'_>,
+) -> Result<Outcome, Failure> {
     let verified = managed.verify(context).await.map_err(|mut failure| {
         // It was executed, so something may have been changed whatever was read afterwards.
         failure.changed = true;

@@ -7,6 +7,9 @@ use ccm_model::{Failure, Resource, ResourceIndex};
 /// The engine asks when the resource is reached, all that it depends on being done. It knows nothing of the
 /// language in which such values are written.
 pub trait LateValues {
+    /// Tells whether a resource waits for such values, so that nothing can be said of it before its turn.
+    fn is_late(&self, index: ResourceIndex) -> bool;
+
     /// Puts the values in.
     fn resolve(
         &self,
@@ -53,6 +56,10 @@ pub enum Resolved {
 pub struct NoLateValues;
 
 impl LateValues for NoLateValues {
+    fn is_late(&self, _: ResourceIndex) -> bool {
+        false
+    }
+
     fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
         Ok(Resolved::AsWritten)
     }

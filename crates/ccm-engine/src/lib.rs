@@ -3,11 +3,14 @@
 //! The engine knows noop, failure, refresh and verification, and nothing of any resource type. It emits
 //! events and never prints.
 
+mod ahead;
 mod contract;
 mod harness;
+mod known;
 mod late;
 mod managed;
 mod run;
+mod together;
 mod walk;
 
 pub use contract::{

@@ -1,12 +1,14 @@
 //! A resource bound to its provider, with its types erased so that the walk can hold any.
 
+use std::any::Any;
+
 use ccm_host::{Host, Local};
 use ccm_model::Failure;
 
 use crate::contract::{Context, Decision, Described, Provider, Reading, ResourceKind, Suitability, Verified};
 
 /// A resource bound to its provider.
-pub trait Managed {
+pub trait Managed: Any {
     /// The provider's name.
     fn provider(&self) -> &'static str;
 
@@ -17,6 +19,20 @@ pub trait Managed {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<(), Failure>>;
 
+    /// Tells whether another one is of the same type and provider.
+    fn is_like(&self, other: &dyn Managed) -> bool;
+
+    /// How many can be read at once.
+    fn reads_at_once(&self) -> usize;
+
+    /// Reads the states of this one and of others that are like it, to decide: a result for each, this one's first.
+    /// None if it can't be told which result is whose.
+    fn read_many<'a>(
+        &'a mut self,
+        others: &'a mut [Box<dyn Managed>],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Option<Vec<Result<(), Failure>>>>;
+
     /// Decides on the state that was read.
     fn decide(&self, triggered: bool) -> Decision;
 
@@ -25,6 +41,19 @@ pub trait Managed {
 
     /// Changes the system.
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>>;
+
+    /// How many can be changed at once.
+    fn changes_at_once(&self) -> usize;
+
+    /// Tells whether another one, which is like it, can be changed at once with it.
+    fn goes_with(&self, other: &dyn Managed) -> bool;
+
+    /// Changes the system for this one and for others that are like it: a result for each, this one's first.
+    fn execute_many<'a>(
+        &'a mut self,
+        others: &'a mut [Box<dyn Managed>],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<(), Failure>>>;
 
     /// Reads the state again, and compares it with what was asked for.
     fn verify<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<Verified, Failure>>;
@@ -100,6 +129,30 @@ fn out_of_order(step: &str) -> Failure {
     Failure::new(format!("internal error: {step} was asked for too early"))
 }
 
+/// A provider has to tell of everything that it was given to change.
+pub(crate) fn without_effect() -> Failure {
+    let mut failure = Failure::new("internal error: it was executed, and nothing is known of that");
+    failure.changed = true;
+    failure
+}
+
+impl<K: ResourceKind> Bound<K> {
+    fn like(other: &dyn Managed) -> Option<&Self> {
+        (other as &dyn Any).downcast_ref()
+    }
+
+    /// This one and the others, if they are of one type.
+    fn and_others<'a>(&'a mut self, others: &'a mut [Box<dyn Managed>]) -> Option<Vec<&'a mut Self>> {
+        let others = others.iter_mut().map(|other| (&mut **other as &mut dyn Any).downcast_mut::<Self>());
+        std::iter::once(Some(self)).chain(others).collect()
+    }
+
+    /// What is to be changed, and what was read of it.
+    fn change(&self) -> Option<(&K::Properties, &K::State)> {
+        self.state.as_ref().map(|state| (&self.properties, state))
+    }
+}
+
 impl<K: ResourceKind> Managed for Bound<K> {
     fn provider(&self) -> &'static str {
         self.provider.name()
@@ -114,6 +167,35 @@ impl<K: ResourceKind> Managed for Bound<K> {
             let reading = Reading::Before { triggered };
             self.state = Some(self.provider.status(&self.properties, reading, context).await?);
             Ok(())
+        })
+    }
+
+    fn is_like(&self, other: &dyn Managed) -> bool {
+        Self::like(other).is_some_and(|other| other.provider.name() == self.provider.name())
+    }
+
+    fn reads_at_once(&self) -> usize {
+        self.provider.reads_at_once()
+    }
+
+    fn read_many<'a>(
+        &'a mut self,
+        others: &'a mut [Box<dyn Managed>],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Option<Vec<Result<(), Failure>>>> {
+        Box::pin(async move {
+            let provider = self.provider;
+            let all = self.and_others(others)?;
+            let properties: Vec<&K::Properties> = all.iter().map(|bound| &bound.properties).collect();
+            let states = provider.status_many(&properties, context).await;
+            if states.len() != all.len() {
+                return None;
+            }
+            let keep = |(bound, state): (&mut Self, Result<K::State, Failure>)| {
+                bound.state = Some(state?);
+                Ok(())
+            };
+            Some(all.into_iter().zip(states).map(keep).collect())
         })
     }
 
@@ -133,6 +215,37 @@ impl<K: ResourceKind> Managed for Bound<K> {
             let state = self.state.as_ref().ok_or_else(|| out_of_order("an execution"))?;
             self.effect = Some(self.provider.execute(&self.properties, state, context).await?);
             Ok(())
+        })
+    }
+
+    fn changes_at_once(&self) -> usize {
+        self.provider.changes_at_once()
+    }
+
+    fn goes_with(&self, other: &dyn Managed) -> bool {
+        let other = Self::like(other).and_then(Self::change);
+        self.change().zip(other).is_some_and(|(one, other)| self.provider.goes_with(one, other))
+    }
+
+    fn execute_many<'a>(
+        &'a mut self,
+        others: &'a mut [Box<dyn Managed>],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<(), Failure>>> {
+        Box::pin(async move {
+            let provider = self.provider;
+            let all = self.and_others(others).unwrap_or_default();
+            let changes: Option<Vec<_>> = all.iter().map(|bound| bound.change()).collect();
+            let mut effects = match &changes {
+                Some(changes) => provider.execute_many(changes, context).await,
+                None => Vec::new(),
+            }
+            .into_iter();
+            let keep = |bound: &mut Self| {
+                bound.effect = Some(effects.next().unwrap_or_else(|| Err(without_effect()))?);
+                Ok(())
+            };
+            all.into_iter().map(keep).collect()
         })
     }
 

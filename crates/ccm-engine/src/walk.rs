@@ -1,13 +1,14 @@
 //! The walk: every resource in order, each with exactly one outcome.
 
 mod gate;
+mod later;
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::rc::Rc;
 
 use ccm_graph::Graph;
-use ccm_host::Level;
+use ccm_host::{Host, Level};
 use ccm_model::{
     Artifacts, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome, OutputLine,
     ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, WantedAt,
@@ -15,12 +16,16 @@ use ccm_model::{
 
 use crate::contract::Context;
 use crate::harness::{Handled, Turn, WouldChange, handle};
+use crate::known::{Forgetting, Known};
 use crate::late::{Progress, Resolved};
 use crate::run::Run;
+use crate::together::Together;
 
 /// What the walk remembers of a resource whose turn is over.
 #[derive(Clone, Default)]
 struct Done {
+    /// Its turn is over.
+    finished: bool,
     /// It changed, or in noop would have.
     changed: bool,
     /// It was in noop, with the whole run or with the child it is a resource of.
@@ -41,7 +46,13 @@ struct Progressed {
 pub(crate) struct Walk<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
+    /// All resources, in the order of their turns.
+    order: Vec<ResourceIndex>,
+    /// How many of them had their turn, or have it now.
+    begun: usize,
     selected: Option<Vec<bool>>,
+    known: Known,
+    together: Together,
     done: Vec<Done>,
     children: Vec<Progressed>,
     /// In noop, what would have changed, in the order of the walk.
@@ -61,7 +72,11 @@ impl<'a> Walk<'a> {
         Self {
             run,
             graph,
+            order: graph.order(),
+            begun: 0,
             selected,
+            known: Known::default(),
+            together: Together::default(),
             done,
             children: vec![Progressed::default(); run.catalog.children.len()],
             would_change: Vec::new(),
@@ -73,14 +88,13 @@ impl<'a> Walk<'a> {
     }
 
     pub(crate) async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
-        let mut ready = self.graph.ready_set();
-        while let Some(index) = ready.next() {
+        while let Some(index) = self.order.get(self.begun).copied() {
+            self.begun += 1;
             let transaction = self.turn(index, on_event).await;
             // What comes after the last turn finds nothing to end.
             self.notice_stop();
             self.remember(index, &transaction.outcome);
             on_event(Event::ResourceFinished(Box::new(transaction)));
-            ready.finish(index);
         }
     }
 
@@ -100,7 +114,10 @@ impl<'a> Walk<'a> {
         let at = self.run.host.clock.now();
         let began = self.run.host.clock.monotonic();
         let (outcome, handled, triggers) = match self.gate(index) {
-            Some(cause) => (Outcome::Skipped { cause }, Handled::default(), Vec::new()),
+            Some(cause) => {
+                self.known.take_ahead(index);
+                (Outcome::Skipped { cause }, Handled::default(), Vec::new())
+            }
             None => self.managed(index, on_event).await,
         };
         let requested = match (&resource.ensure, self.run.resource_type(resource)) {
@@ -131,6 +148,14 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What triggers a resource, of what had its turn.
+    fn triggers(&self, index: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
+        // What a run would only have changed sets nothing really in motion, and noop says what a run does.
+        let triggers =
+            move |on: &ResourceIndex| self.done[on.get()].changed && !self.is_never_done_for(*on, index);
+        self.graph.subscriptions(index).filter(triggers)
+    }
+
     async fn managed(
         &mut self,
         index: ResourceIndex,
@@ -139,10 +164,7 @@ impl<'a> Walk<'a> {
         let run = self.run;
         let resource = run.catalog.resource(index);
         let noop = self.is_noop(resource);
-        // What a run would only have changed sets nothing really in motion, and noop says what a run does.
-        let triggers =
-            |on: &ResourceIndex| self.done[on.get()].changed && !self.is_never_done_for(*on, index);
-        let triggers: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
+        let triggers: Vec<ResourceIndex> = self.triggers(index).collect();
         if let Some(child) = resource.stands_for {
             let (outcome, handled) = match self.late_control(index) {
                 Some(outcome) => (outcome, Handled::default()),
@@ -157,6 +179,7 @@ impl<'a> Walk<'a> {
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
         let before = |missing: &Missing| self.would_change_before(index, missing);
         let is_never_done = |on: ResourceIndex| self.is_never_done_for(on, index);
+        let later = |distance: usize| self.later(resource, distance);
         let turn = Turn {
             catalog: run.catalog,
             is_never_done: &is_never_done,
@@ -168,14 +191,21 @@ impl<'a> Walk<'a> {
             noop,
             triggered: !triggers.is_empty(),
             describe_unchanged: run.describe_unchanged,
+            ends_on_failure: self.ends_on_failure(resource),
+            known: &self.known,
+            together: &self.together,
+            later: &later,
             would_change_before: &before,
         };
         let mut on_line = |stream, line: &str| {
             let line = OutputLine { id: resource.id.clone(), stream, line: line.to_owned() };
             on_event(Event::OutputReceived(line));
         };
+        let runner = Forgetting { runner: run.host.runner, known: &self.known };
         let mut context = Context {
-            host: run.host,
+            host: Host { runner: &runner, ..run.host },
+            queries: run.host.runner,
+            known: &self.known,
             cancellation: run.stop.cancellation,
             directory: resource.child.map_or(run.directory, |child| &run.catalog.child(child).directory),
             state_directory: run.state_directory,
@@ -256,11 +286,13 @@ impl<'a> Walk<'a> {
         let noop = self.is_noop(resource);
         let changed = outcome.is_change();
         let done = &mut self.done[index.get()];
-        (done.changed, done.noop) = (changed, noop);
+        (done.finished, done.changed, done.noop) = (true, changed, noop);
         if changed && noop {
             self.would_change.push(index);
             if let Some(ManagedPath { path, wanted: WantedAt::Directory }) = self.managed_path(index) {
                 self.would_be_directories.insert(Path::new(path));
+                // What is missing below it will have been made there.
+                self.known.read_singly();
             }
         }
         if let Outcome::Skipped { cause: SkipCause::Undone { noop } } = outcome

@@ -37,6 +37,17 @@ impl Graph {
         let free = all.filter(|index| progress[index.get()] == Progress::Waiting(0)).map(Reverse).collect();
         ReadySet { graph: self, free, progress }
     }
+
+    /// All resources in the order of a run that takes one after the other, but what a cycle holds back.
+    pub fn order(&self) -> Vec<ResourceIndex> {
+        let mut ready = self.ready_set();
+        let mut order = Vec::with_capacity(self.count());
+        while let Some(index) = ready.next() {
+            ready.finish(index);
+            order.push(index);
+        }
+        order
+    }
 }
 
 impl ReadySet<'_> {

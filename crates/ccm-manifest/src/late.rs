@@ -108,6 +108,11 @@ impl<'s> Late<'s> {
         self.world.texts.borrow().clone()
     }
 
+    /// Tells whether a resource has something to be completed.
+    pub fn waits(&self, index: ResourceIndex) -> bool {
+        self.waiting.contains_key(&index)
+    }
+
     /// Completes a resource. `would_change` tells of a resource that would have been changed, and was not.
     pub fn complete(
         &self,

@@ -9,6 +9,10 @@ use super::Walk;
 impl Walk<'_> {
     /// Why a resource has no turn, if it has none.
     pub(super) fn gate(&mut self, index: ResourceIndex) -> Option<SkipCause> {
+        // Whatever has ended the run since, it was executed.
+        if self.together.holds(index) {
+            return None;
+        }
         if self.selected.as_ref().is_some_and(|selected| !selected[index.get()]) {
             return Some(SkipCause::NotSelected);
         }

@@ -110,6 +110,10 @@ fn what_is_not_managed_is_skipped_and_satisfies() {
 struct Off;
 
 impl LateValues for Off {
+    fn is_late(&self, _: ResourceIndex) -> bool {
+        true
+    }
+
     fn resolve(&self, _: ResourceIndex, resource: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
         Ok(match resource.control {
             Control::Late => Resolved::NotManaged { reason: "`if` is false".to_owned() },
@@ -131,6 +135,10 @@ fn a_child_may_turn_out_not_to_be_managed() {
 struct OfA;
 
 impl LateValues for OfA {
+    fn is_late(&self, _: ResourceIndex) -> bool {
+        true
+    }
+
     fn resolve(
         &self,
         _: ResourceIndex,

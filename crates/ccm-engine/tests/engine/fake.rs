@@ -43,6 +43,12 @@ pub(crate) struct Behaviour {
     stops: bool,
     /// What its execution yields for others, and leaves for the record.
     yields: String,
+    /// What its read does on the way: ask (run a command), query (run one that changes nothing), share.
+    by: String,
+    /// Only those of one sort are changed together.
+    sort: String,
+    /// How it breaks what is done with others: read panics, read miscounts, execute panics, execute miscounts.
+    breaks: String,
 }
 
 struct FakeKind;
@@ -85,7 +91,36 @@ impl ResourceKind for FakeKind {
     }
 }
 
-struct FakeProvider;
+/// Reads and changes so many at once.
+struct FakeProvider {
+    name: &'static str,
+    at_once: usize,
+}
+
+/// What is read once for all.
+struct Database;
+
+async fn on_the_way(fake: &Behaviour, context: &Context<'_>) {
+    let command = ccm_host::Command::new("/bin/guard");
+    let mut on_line = |_: Stream, _: &str| {};
+    let ran = match &*fake.by {
+        "ask" => context.host.runner.run(&command, context.cancellation, &mut on_line).await.is_ok(),
+        "query" => context.queries.run(&command, context.cancellation, &mut on_line).await.is_ok(),
+        "share" => {
+            let read = async || {
+                called("open".to_owned());
+                Ok::<_, Failure>(Database)
+            };
+            context.shared(read).await.is_ok()
+        }
+        _ => return,
+    };
+    assert!(ran, "a fake does not fail");
+}
+
+fn names(fakes: &[&Behaviour]) -> String {
+    fakes.iter().map(|fake| fake.name.as_str()).collect::<Vec<_>>().join(",")
+}
 
 fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
     called(format!("{step} {}", fake.name));
@@ -102,11 +137,62 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
 
 impl Provider<FakeKind> for FakeProvider {
     fn name(&self) -> &'static str {
-        "fake"
+        self.name
     }
 
     fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
+        Suitability::Suits(if self.at_once == 1 { 1 } else { 2 })
+    }
+
+    fn reads_at_once(&self) -> usize {
+        self.at_once
+    }
+
+    fn status_many<'a>(
+        &'a self,
+        fakes: &'a [&'a Behaviour],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<bool, Failure>>> {
+        Box::pin(async move {
+            called(format!("read many {}", names(fakes)));
+            assert!(fakes.iter().all(|fake| fake.breaks != "read panics"), "a panic in reading many");
+            let mut states = Vec::new();
+            for fake in fakes.iter().filter(|fake| fake.breaks != "read miscounts") {
+                on_the_way(fake, context).await;
+                let failure = || Failure::new("read failed");
+                states.push(if fake.fails == "read" { Err(failure()) } else { Ok(fake.needs) });
+            }
+            states
+        })
+    }
+
+    fn changes_at_once(&self) -> usize {
+        self.at_once
+    }
+
+    fn goes_with(&self, one: (&Behaviour, &bool), other: (&Behaviour, &bool)) -> bool {
+        one.0.sort == other.0.sort
+    }
+
+    fn execute_many<'a>(
+        &'a self,
+        changes: &'a [(&'a Behaviour, &'a bool)],
+        _: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<bool, Failure>>> {
+        Box::pin(async move {
+            let fakes: Vec<&Behaviour> = changes.iter().map(|(fake, _)| *fake).collect();
+            called(format!("execute many {}", names(&fakes)));
+            assert!(fakes.iter().all(|fake| fake.breaks != "execute panics"), "a panic in changing many");
+            let mut effects = Vec::new();
+            for fake in fakes.iter().filter(|fake| fake.breaks != "execute miscounts") {
+                let failed = fake.fails == "execute";
+                effects.push(if failed { Err(Failure::new("execute failed")) } else { Ok(!fake.idle) });
+                if fake.stops {
+                    STOP.with_borrow(|stop| stop.as_ref().map(|stop| stop()));
+                }
+            }
+            effects
+        })
     }
 
     fn status<'a>(
@@ -119,10 +205,15 @@ impl Provider<FakeKind> for FakeProvider {
             match reading {
                 Reading::Before { .. } => {
                     step(fake, "read")?;
+                    on_the_way(fake, context).await;
                     Ok(fake.needs)
                 }
                 Reading::After(_) => {
                     context.warn(format!("{} was verified", fake.name));
+                    if self.at_once > 1 {
+                        called(format!("verify {}", fake.name));
+                        on_the_way(fake, context).await;
+                    }
                     Ok(false)
                 }
             }
@@ -156,12 +247,18 @@ impl Provider<FakeKind> for FakeProvider {
 
 struct FakeType;
 
-static PROVIDERS: [&'static dyn Provider<FakeKind>; 1] = [&FakeProvider];
+static PROVIDERS: [&'static dyn Provider<FakeKind>; 3] = [
+    &FakeProvider { name: "fake", at_once: 1 },
+    &FakeProvider { name: "four", at_once: 4 },
+    &FakeProvider { name: "all", at_once: usize::MAX },
+];
 
 impl TypeSpec for FakeType {
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ccm_model::ManagedPath<'r>> {
         let path = &*resource.id.name;
-        path.starts_with('/').then_some(ccm_model::ManagedPath { path, wanted: ccm_model::WantedAt::Other })
+        let is_directory = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "directory");
+        let wanted = if is_directory { ccm_model::WantedAt::Directory } else { ccm_model::WantedAt::Other };
+        path.starts_with('/').then_some(ccm_model::ManagedPath { path, wanted })
     }
 
     fn name(&self) -> &'static str {
@@ -177,7 +274,7 @@ impl TypeSpec for FakeType {
     }
 
     fn providers(&self) -> &'static [&'static str] {
-        &["fake"]
+        &["fake", "four", "all"]
     }
 
     fn check(&self, _: &Checked<'_>) -> Vec<Diagnostic> {
@@ -203,6 +300,9 @@ impl ResourceType for FakeType {
             declines: is("declines"),
             stops: is("stops"),
             yields: text("yields"),
+            by: text("by"),
+            sort: text("sort"),
+            breaks: text("breaks").replace('-', " "),
         };
         bind(behaviour, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
     }
@@ -229,6 +329,10 @@ pub(crate) fn catalog(lines: &[&str]) -> Catalog {
             match word.split_once('=').unwrap_or((word, "yes")) {
                 ("require", value) => resource.require = dependencies(value),
                 ("subscribe", value) => resource.subscribe = dependencies(value),
+                ("provider", value) => {
+                    let span = Span::default();
+                    resource.provider = Some(ccm_model::Spanned { value: value.to_owned(), span });
+                }
                 (key, value) => entries.push(Entry {
                     key: Key { text: key.into(), span: Span::default() },
                     value: Node::text(value, Span::default()),

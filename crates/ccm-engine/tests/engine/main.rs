@@ -1,6 +1,7 @@
 //! The engine, driven with fake resources and judged by the list of its events.
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod ahead;
 mod children;
 mod fake;
 mod noop;
@@ -9,3 +10,4 @@ mod properties;
 mod refresh;
 mod single;
 mod stopping;
+mod together;

@@ -89,6 +89,17 @@ proptest! {
         prop_assert_eq!(changed(&play(&lines, true, false)), changed(&play(&lines, false, false)));
     }
 
+    // Behaviours that panic are left out: what is done at once is at an end then.
+    #[test]
+    fn reading_and_changing_many_at_once_comes_to_the_same(lines in catalogs(6), noop: bool, stop: bool) {
+        let at_once = |provider: &str| -> Vec<String> {
+            lines.iter().map(|line| format!("{line} provider={provider}")).collect()
+        };
+        let singly = play(&at_once("fake"), noop, stop).lines;
+        prop_assert_eq!(&play(&at_once("four"), noop, stop).lines, &singly);
+        prop_assert_eq!(&play(&at_once("all"), noop, stop).lines, &singly);
+    }
+
     #[test]
     fn dependencies_come_first(lines in catalogs(BEHAVIOURS.len())) {
         let ran = play(&lines, false, false);

@@ -87,6 +87,10 @@ fn events_come_in_order_and_carry_what_happened() {
 struct Late(fn() -> Result<Resolved, Failure>);
 
 impl LateValues for Late {
+    fn is_late(&self, _: ResourceIndex) -> bool {
+        true
+    }
+
     fn resolve(&self, _: ResourceIndex, resource: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
         if &*resource.id.name == "a" { (self.0)() } else { Ok(Resolved::AsWritten) }
     }
@@ -115,6 +119,10 @@ fn late_values_are_asked_for_before_anything_else() {
 struct Remembering(RefCell<Vec<(ResourceIndex, serde_json::Value)>>);
 
 impl LateValues for Remembering {
+    fn is_late(&self, _: ResourceIndex) -> bool {
+        true
+    }
+
     fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
         Ok(Resolved::AsWritten)
     }

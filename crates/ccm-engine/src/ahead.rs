@@ -1,0 +1,85 @@
+//! Reading many resources at once, before their turns.
+
+use ccm_model::{Failure, Resource, ResourceIndex};
+
+use crate::contract::Context;
+use crate::harness::{Turn, caught};
+use crate::known::Ahead;
+use crate::managed::Managed;
+
+/// So many states are held at most.
+const MOST: usize = 256;
+
+/// So far the walk is looked ahead for more of the same kind.
+const FARTHEST: usize = 4 * MOST;
+
+/// A resource that comes later in the walk.
+pub(crate) struct Later<'a> {
+    pub index: ResourceIndex,
+    pub resource: &'a Resource,
+    pub standing: Standing,
+}
+
+/// What can be said of a turn that comes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It will not come.
+    Passed,
+    /// Only then will all be known of it: its values, or that it is like the turns of other resources.
+    Open,
+    /// It comes, and other turns have to come before it.
+    Waiting,
+    /// It comes, and could come now.
+    Ready,
+}
+
+/// Reads a resource. If its provider reads many at once, so are those that come later, and what was read of
+/// them is kept for their turns.
+pub(crate) async fn read(
+    turn: &Turn<'_>,
+    managed: &mut dyn Managed,
+    is_as_written: bool,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let most = managed.reads_at_once().min(MOST);
+    if most > 1 && is_as_written && !turn.triggered && !turn.known.reads_singly() {
+        let (indices, mut others) = gather(turn, managed, most - 1, context);
+        if !others.is_empty() {
+            let before = turn.known.forgotten();
+            let results = caught(managed.read_many(&mut others, context)).await;
+            let Ok(Some(mut results)) = results else {
+                turn.known.read_singly();
+                return managed.read(turn.triggered, context).await;
+            };
+            let rest = results.split_off(1);
+            if before == turn.known.forgotten() {
+                for ((index, managed), read) in indices.into_iter().zip(others).zip(rest) {
+                    turn.known.put_ahead(index, Ahead { managed, read });
+                }
+            }
+            return results.pop().unwrap_or(Ok(()));
+        }
+    }
+    managed.read(turn.triggered, context).await
+}
+
+/// Finds what comes later and can be read with a resource.
+fn gather(
+    turn: &Turn<'_>,
+    managed: &dyn Managed,
+    most: usize,
+    context: &Context<'_>,
+) -> (Vec<ResourceIndex>, Vec<Box<dyn Managed>>) {
+    let later = (0..FARTHEST).map_while(|distance| (turn.later)(distance));
+    let later = later.filter(|later| {
+        later.resource.id.type_name == turn.resource.id.type_name
+            && matches!(later.standing, Standing::Waiting | Standing::Ready)
+            && !turn.known.is_ahead(later.index)
+    });
+    // What is wrong with one of them shows at its turn.
+    let bound = later.filter_map(|later| {
+        let bound = turn.resource_type.bind(later.resource, context.host).ok()?;
+        managed.is_like(&*bound).then_some((later.index, bound))
+    });
+    bound.take(most).unzip()
+}

@@ -1,0 +1,165 @@
+//! What was read before it is needed, and holds until something is executed.
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ccm_host::{
+    Account, AccountError, Cancellation, Command, Finished, Identity, Local, PrivateDirectory, Runner,
+    StartError,
+};
+use ccm_model::{Failure, ResourceIndex, Stream};
+
+use crate::managed::Managed;
+
+/// A resource that was read before its turn.
+pub(crate) struct Ahead {
+    pub managed: Box<dyn Managed>,
+    pub read: Result<(), Failure>,
+}
+
+/// What is known of the machine in the course of a run.
+#[derive(Default)]
+pub(crate) struct Known {
+    ahead: RefCell<HashMap<ResourceIndex, Ahead>>,
+    shared: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
+    forgotten: Cell<u64>,
+    singly: Cell<bool>,
+}
+
+impl Known {
+    /// Forgets everything, because something was executed. What comes is read singly: where one thing changes
+    /// others do, and each would let what was read ahead be read again.
+    pub(crate) fn forget(&self) {
+        self.forgotten.set(self.forgotten.get() + 1);
+        self.shared.borrow_mut().clear();
+        self.read_singly();
+    }
+
+    /// Forgets what was read ahead, and reads nothing ahead any more.
+    pub(crate) fn read_singly(&self) {
+        self.ahead.borrow_mut().clear();
+        self.singly.set(true);
+    }
+
+    /// Forgets everything now, and again when what this returns is dropped.
+    pub(crate) fn forgets(&self) -> Forgets<'_> {
+        self.forget();
+        Forgets(self)
+    }
+
+    pub(crate) fn reads_singly(&self) -> bool {
+        self.singly.get()
+    }
+
+    /// How often everything was forgotten; what was read holds as long as this stays the same.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.forgotten.get()
+    }
+
+    pub(crate) fn is_ahead(&self, index: ResourceIndex) -> bool {
+        self.ahead.borrow().contains_key(&index)
+    }
+
+    pub(crate) fn put_ahead(&self, index: ResourceIndex, ahead: Ahead) {
+        self.ahead.borrow_mut().insert(index, ahead);
+    }
+
+    pub(crate) fn take_ahead(&self, index: ResourceIndex) -> Option<Ahead> {
+        let mut ahead = self.ahead.borrow_mut();
+        if ahead.is_empty() { None } else { ahead.remove(&index) }
+    }
+
+    pub(crate) async fn shared<T: Any, E>(
+        &self,
+        read: impl AsyncFnOnce() -> Result<T, E>,
+    ) -> Result<Rc<T>, E> {
+        let known = self.shared.borrow().get(&TypeId::of::<T>()).map(Rc::clone);
+        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            return Ok(known);
+        }
+        let before = self.forgotten();
+        let value = Rc::new(read().await?);
+        if before == self.forgotten() {
+            self.shared.borrow_mut().insert(TypeId::of::<T>(), value.clone());
+        }
+        Ok(value)
+    }
+}
+
+/// Forgets when it is dropped, so that neither a panic nor a cancellation leaves behind what no longer holds.
+pub(crate) struct Forgets<'a>(&'a Known);
+
+impl Drop for Forgets<'_> {
+    fn drop(&mut self) {
+        self.0.forget();
+    }
+}
+
+/// Runs commands, and forgets what was known before each: nobody can say what a command changes.
+pub(crate) struct Forgetting<'a> {
+    pub runner: &'a dyn Runner,
+    pub known: &'a Known,
+}
+
+impl Runner for Forgetting<'_> {
+    fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
+        self.runner.find(name, path, cwd)
+    }
+
+    fn base_environment(&self) -> Vec<(String, String)> {
+        self.runner.base_environment()
+    }
+
+    fn find_as(
+        &self,
+        identity: &Identity,
+        name: &str,
+        path: &str,
+        cwd: &Path,
+    ) -> Result<PathBuf, StartError> {
+        self.runner.find_as(identity, name, path, cwd)
+    }
+
+    fn account(&self, user: &str) -> Result<Account, AccountError> {
+        self.runner.account(user)
+    }
+
+    fn group(&self, name: &str) -> Result<u32, AccountError> {
+        self.runner.group(name)
+    }
+
+    fn environment_of(&self, account: &Account) -> Vec<(String, String)> {
+        self.runner.environment_of(account)
+    }
+
+    fn inherited_environment(&self) -> Vec<(String, String)> {
+        self.runner.inherited_environment()
+    }
+
+    fn own_identity(&self) -> std::io::Result<Identity> {
+        self.runner.own_identity()
+    }
+
+    fn may_become(&self, identity: &Identity) -> Result<(), StartError> {
+        self.runner.may_become(identity)
+    }
+
+    fn private_directory(&self, owner: Option<&Identity>) -> std::io::Result<PrivateDirectory> {
+        self.runner.private_directory(owner)
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        Box::pin(async move {
+            let _forgets = self.known.forgets();
+            self.runner.run(command, cancellation, on_line).await
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! Changing ready neighbours at once, each with an outcome of its own.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use ccm_model::{Failure, ResourceIndex};
+
+use crate::ahead::Standing;
+use crate::contract::{Context, Decision};
+use crate::harness::Turn;
+use crate::known::Ahead;
+use crate::managed::{Managed, without_effect};
+
+/// So far the walk is looked ahead for neighbours.
+const FARTHEST: usize = 256;
+
+/// A resource that was executed together with an earlier one. At its turn it is verified.
+pub(crate) struct Executed {
+    pub provider: &'static str,
+    pub reason: String,
+    pub diff: Option<String>,
+    /// What it is verified with; or why it failed.
+    pub result: Result<Box<dyn Managed>, Failure>,
+}
+
+/// What was executed before its turn.
+#[derive(Default)]
+pub(crate) struct Together(RefCell<HashMap<ResourceIndex, Executed>>);
+
+impl Together {
+    pub(crate) fn holds(&self, index: ResourceIndex) -> bool {
+        self.0.borrow().contains_key(&index)
+    }
+
+    pub(crate) fn take(&self, index: ResourceIndex) -> Option<Executed> {
+        let mut executed = self.0.borrow_mut();
+        if executed.is_empty() { None } else { executed.remove(&index) }
+    }
+
+    fn put(&self, index: ResourceIndex, executed: Executed) {
+        self.0.borrow_mut().insert(index, executed);
+    }
+
+    fn set_result(&self, index: ResourceIndex, result: Result<Box<dyn Managed>, Failure>) {
+        if let Some(executed) = self.0.borrow_mut().get_mut(&index) {
+            executed.result = result;
+        }
+    }
+}
+
+/// A neighbour that is to be changed as well.
+struct Neighbour {
+    index: ResourceIndex,
+    managed: Box<dyn Managed>,
+    reason: String,
+    diff: Option<String>,
+}
+
+/// Executes a resource that is to be changed, and with it the neighbours that its provider changes at once.
+/// Whatever comes of it, what was known before is forgotten.
+pub(crate) async fn execute(
+    turn: &Turn<'_>,
+    managed: &mut dyn Managed,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let neighbours = neighbours(turn, managed, context).await;
+    let _forgets = turn.known.forgets();
+    if neighbours.is_empty() {
+        return managed.execute(context).await;
+    }
+    let mut indices = Vec::with_capacity(neighbours.len());
+    let mut others = Vec::with_capacity(neighbours.len());
+    for Neighbour { index, managed, reason, diff } in neighbours {
+        // This stays if a bug ends the execution: it may have changed any of them.
+        let mut failure = Failure::new(format!("it was changed together with {}", turn.resource.id))
+            .because_of("internal error, this is a bug in ccm");
+        failure.changed = true;
+        let provider = managed.provider();
+        turn.together.put(index, Executed { provider, reason, diff, result: Err(failure) });
+        indices.push(index);
+        others.push(managed);
+    }
+    let mut results = managed.execute_many(&mut others, context).await.into_iter();
+    let own = results.next().unwrap_or_else(|| Err(without_effect()));
+    for ((index, managed), result) in indices.into_iter().zip(others).zip(results) {
+        turn.together.set_result(index, result.map(|()| managed));
+    }
+    own
+}
+
+/// Finds the neighbours that can be changed at once with a resource: those that come next in the walk, up to the
+/// first of another kind, that has to wait, or whose change does not go with the others. What is in its state
+/// already is passed over.
+async fn neighbours(turn: &Turn<'_>, first: &dyn Managed, context: &mut Context<'_>) -> Vec<Neighbour> {
+    let most = first.changes_at_once();
+    let mut found: Vec<Neighbour> = Vec::new();
+    // With a failure that ends the run the next must not have been touched.
+    if most <= 1 || turn.triggered || turn.ends_on_failure {
+        return found;
+    }
+    let before = turn.known.forgotten();
+    for later in (0..FARTHEST).map_while(|distance| (turn.later)(distance)) {
+        match later.standing {
+            Standing::Passed => continue,
+            Standing::Open | Standing::Waiting => break,
+            Standing::Ready if later.resource.id.type_name != turn.resource.id.type_name => break,
+            Standing::Ready => {}
+        }
+        let managed = match turn.known.take_ahead(later.index) {
+            Some(Ahead { managed, read: Ok(()) }) => managed,
+            Some(_) => break,
+            None => {
+                let Ok(mut managed) = turn.resource_type.bind(later.resource, context.host) else { break };
+                if !first.is_like(&*managed) || managed.read(false, context).await.is_err() {
+                    break;
+                }
+                managed
+            }
+        };
+        let (reason, diff) = match managed.decide(false) {
+            Decision::Keep { .. } => continue,
+            Decision::Fail { .. } => break,
+            Decision::Change { reason, diff, .. } => (reason, diff),
+        };
+        let fits = first.goes_with(&*managed) && found.iter().all(|due| due.managed.goes_with(&*managed));
+        if !first.is_like(&*managed) || !fits {
+            break;
+        }
+        found.push(Neighbour { index: later.index, managed, reason, diff });
+        if found.len() + 1 >= most {
+            break;
+        }
+    }
+    // A command that ran meanwhile may have changed what was read.
+    if before == turn.known.forgotten() { found } else { Vec::new() }
+}

@@ -1,0 +1,45 @@
+//! What can be said of a turn before it comes.
+
+use ccm_model::{Control, Resource, ResourceIndex};
+
+use super::Walk;
+use crate::ahead::{Later, Standing};
+
+impl<'a> Walk<'a> {
+    /// What comes at that distance behind a resource whose turn it is.
+    pub(super) fn later(&self, current: &Resource, distance: usize) -> Option<Later<'a>> {
+        let index = *self.order.get(self.begun + distance)?;
+        let resource = self.run.catalog.resource(index);
+        Some(Later { index, resource, standing: self.standing(current, index, resource) })
+    }
+
+    fn standing(&self, current: &Resource, index: ResourceIndex, resource: &Resource) -> Standing {
+        let is_selected = self.selected.as_ref().is_none_or(|selected| selected[index.get()]);
+        if !is_selected || matches!(resource.control, Control::NotManaged { .. }) {
+            return Standing::Passed;
+        }
+        if self.graph.dependencies(index).any(|on| self.done[on.get()].culprits.is_some()) {
+            return Standing::Passed;
+        }
+        let is_open = resource.child != current.child
+            || resource.stands_for.is_some()
+            || resource.control == Control::Late
+            || self.run.late.is_late(index)
+            || self.together.holds(index)
+            || self.triggers(index).next().is_some();
+        if is_open {
+            return Standing::Open;
+        }
+        let is_ready = self.graph.dependencies(index).all(|on| self.done[on.get()].finished);
+        if is_ready { Standing::Ready } else { Standing::Waiting }
+    }
+
+    /// Whether nothing else is to be done after this resource failed, in the run or in a manifest around it.
+    pub(super) fn ends_on_failure(&self, resource: &Resource) -> bool {
+        let catalog = self.run.catalog;
+        let mut around = catalog.children_around(resource);
+        self.run.fail_on_error
+            || catalog.fail_on_error
+            || around.any(|child| catalog.child(child).fail_on_error)
+    }
+}

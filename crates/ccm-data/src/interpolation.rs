@@ -204,6 +204,8 @@ impl<'a> Scanner<'a> {
         }
         let open = self.open.iter().map(|start| Place { range: *start..*start + 2, what: What::OpenDollar });
         self.found.places.extend(open.take(MOST_PLACES));
+        // Only at the end is it known what stayed open.
+        self.found.places.sort_by_key(|place| place.range.start);
         self.found
     }
 

@@ -36,6 +36,12 @@ fn what_is_never_an_expression() {
 }
 
 #[test]
+fn what_stays_open_is_named_in_the_order_of_the_text() {
+    assert_eq!(places("${A:-${ b } c", true), ["OpenDollar ${", "Expression ${ b }"]);
+    assert_eq!(places("${A:-${B:-${ c", true), ["OpenDollar ${", "OpenDollar ${", "OpenDollar ${"]);
+}
+
+#[test]
 fn expressions_are_found_whoever_reads_the_text() {
     for (text, expected) in [
         ("{{ Facts.a }}", vec!["Expression {{ Facts.a }}"]),

@@ -173,7 +173,7 @@ impl Execution {
     pub fn text(&self) -> String {
         let shown = |value: &Value| match value {
             Value::String(text) => escape_control(text).into_owned(),
-            other => other.to_string(),
+            other => escape_control(&other.to_string()).into_owned(),
         };
         let mut text = format!("{}\n", escape_control(&self.name));
         for (key, value) in self.metadata.as_object().into_iter().flatten() {

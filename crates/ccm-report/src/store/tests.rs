@@ -219,6 +219,22 @@ fn what_an_execution_left_is_found_again() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the record is damaged behind the store's back")]
+fn what_is_known_of_an_execution_steers_no_terminal() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt"]);
+    drop(store);
+    let metadata = "{\"a\": {\"b\u{9b}\": [\"\u{85}\"]}, \"c\": \"\u{9b}\"}";
+    let directory = state.path().join(format!("runs/{id}/exec/7-make-it"));
+    std::fs::write(directory.join("metadata.json"), metadata).expect("a file");
+    let history = History::open(state.path()).expect("a history");
+    let run = history.find(&id).expect("a run");
+    let text = history.execution(run, "7").expect("the record").expect("an execution").text();
+    assert!(!text.contains(|character: char| character.is_control() && character != '\n'), "{text:?}");
+}
+
+#[test]
 fn an_execution_that_can_not_be_kept_makes_the_record_incomplete() {
     let scratch = Scratch::new();
     let state = state(&scratch);

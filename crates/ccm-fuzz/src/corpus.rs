@@ -1,0 +1,26 @@
+//! What to begin with: small files, each with something to stumble over.
+
+use std::fs;
+use std::path::Path;
+
+use ccm_testkit::repository;
+
+/// The corpus of a target by name, in the order of its files' names. Real manifests are part of that of
+/// `manifest`.
+pub fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let mut inputs = files(&repository("tests/fuzz/corpus").join(target));
+    assert!(!inputs.is_empty(), "there is no corpus of {target}");
+    if target == "manifest" {
+        inputs.extend(files(&repository("examples")));
+        inputs.extend(files(&repository("manifests")));
+    }
+    inputs
+}
+
+fn files(directory: &Path) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths.retain(|path| path.is_file() && path.extension().is_none_or(|ending| ending != "md"));
+    paths.iter().map(|path| fs::read(path).expect("a file of the corpus")).collect()
+}

@@ -1,0 +1,75 @@
+//! A target, its corpus, and then the corpus with changes, for as long as is asked.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
+
+use crate::Target;
+use crate::corpus::corpus;
+use crate::mutation::{Random, mutated};
+use crate::watch::Watch;
+
+/// Where every run begins that is not told otherwise.
+const SEED: u64 = 1;
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// So many inputs.
+    Inputs(u64),
+    /// As many as there are in that time.
+    Time(Duration),
+}
+
+impl Effort {
+    /// The share of one target in the seconds that `CCM_FUZZ_SECONDS` allows for all, which run side by side;
+    /// so many inputs if it is not set.
+    pub fn asked_for(inputs: u64) -> Self {
+        let Some(seconds) = number("CCM_FUZZ_SECONDS") else { return Self::Inputs(inputs) };
+        let side_by_side = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = side_by_side as f64 / crate::TARGETS.len() as f64;
+        Self::Time(Duration::from_secs(seconds).mul_f64(share.min(1.0)))
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
+}
+
+/// Gives a target its corpus, and changed inputs after that. `CCM_FUZZ_SEED` names another beginning than 1.
+///
+/// What fails is left in a file, whose name is told beside the seed.
+pub fn endure(target: &Target, effort: Effort) {
+    let seed = number("CCM_FUZZ_SEED").unwrap_or(SEED);
+    let corpus = corpus(target.name);
+    let watch = Watch::new(target.name);
+    let attempt = |input: &[u8]| {
+        watch.begin(input);
+        let begun = Instant::now();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (target.run)(input))) {
+            eprintln!("{} fails with seed {seed} and the input in {}", target.name, watch.path().display());
+            eprintln!("{}", input.escape_ascii());
+            resume_unwind(panic);
+        }
+        begun.elapsed()
+    };
+    let mut slowest = corpus.iter().map(|input| attempt(input)).max().unwrap_or_default();
+    let begun = Instant::now();
+    let mut inputs = 0;
+    while match effort {
+        Effort::Inputs(most) => inputs < most,
+        Effort::Time(most) => begun.elapsed() < most,
+    } {
+        let took = attempt(&mutated(&corpus, target.words, &mut Random::new(seed, inputs)));
+        slowest = slowest.max(took);
+        inputs += 1;
+        if inputs % 64 == 0 {
+            watch.check_memory();
+        }
+    }
+    watch.check_memory();
+    let (name, kept) = (target.name, corpus.len());
+    eprintln!(
+        "{name}: seed {seed}, {kept} inputs of the corpus and {inputs} changed ones, the slowest {slowest:?}"
+    );
+}

@@ -1,0 +1,159 @@
+//! Changing an input a little, the same way for the same seed.
+
+/// Inputs are kept below this many bytes: what only length brings out has tests of its own.
+const LONGEST: usize = 32 << 10;
+
+/// Pieces that mean something to more than one reader.
+const PIECES: &[&str] = &[
+    "\0",
+    "\t",
+    "\r\n",
+    "\n",
+    "\u{feff}",
+    "\u{85}",
+    "\u{2028}",
+    "\u{fffd}",
+    "\u{e9}",
+    "\u{1f600}",
+    "\u{202e}",
+    "\u{1b}[31m",
+    "\\",
+    "'",
+    "\"",
+    "#",
+    ":",
+    ": ",
+    "- ",
+    "-1",
+    "0",
+    "9223372036854775807",
+    "9223372036854775808",
+    "1e999",
+    "0x7fffffffffffffff",
+    "null",
+    "true",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{{",
+    "}}",
+    "${",
+    "|",
+    ">",
+    "&a ",
+    "*a",
+    "!!str ",
+    "<<: ",
+    "---\n",
+    "...\n",
+    "%YAML 1.2\n",
+    "? ",
+    "~",
+    ",",
+    "\n  ",
+    "\n    - ",
+];
+
+/// Numbers that depend on nothing but the seed.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64, iteration: u64) -> Self {
+        Self(seed ^ iteration.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    fn next(&mut self) -> u64 {
+        // SplitMix64: every state gives another number, also a small one.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`; 0 if there is none.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % (end.max(1) as u64)).unwrap_or_default()
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.next().to_le_bytes()[0]
+    }
+
+    fn of<'v, T>(&mut self, values: &'v [T]) -> &'v T {
+        &values[self.below(values.len())]
+    }
+
+    /// A range of at most `most` bytes of that many.
+    fn range(&mut self, length: usize, most: usize) -> std::ops::Range<usize> {
+        let start = self.below(length + 1);
+        start..start + self.below((length - start).min(most) + 1)
+    }
+}
+
+/// An input of the corpus with a few changes.
+pub(crate) fn mutated(corpus: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
+    let mut input = random.of(corpus).clone();
+    for _ in 0..=random.below(6) {
+        change(&mut input, corpus, words, random);
+    }
+    input.truncate(LONGEST);
+    input
+}
+
+fn change(input: &mut Vec<u8>, corpus: &[Vec<u8>], words: &[&str], random: &mut Random) {
+    let at = random.below(input.len() + 1);
+    match random.below(12) {
+        0 => {
+            if let Some(byte) = input.get_mut(at) {
+                *byte ^= 1 << random.below(8);
+            }
+        }
+        1 => input.insert(at, random.byte()),
+        2 => drop(input.drain(random.range(input.len(), 8))),
+        3 => drop(input.drain(random.range(input.len(), usize::MAX))),
+        4 => input.truncate(at),
+        // The beginning of one and the end of another.
+        5 => {
+            let other = random.of(corpus);
+            input.truncate(at);
+            input.extend(&other[random.below(other.len() + 1)..]);
+        }
+        6 => {
+            let other = random.of(corpus);
+            let part = other[random.range(other.len(), 200)].to_vec();
+            drop(input.splice(at..at, part));
+        }
+        7 => {
+            let part = input[random.range(input.len(), 40)].repeat(1 + random.below(64));
+            drop(input.splice(at..at, part));
+        }
+        8 => move_line(input, random),
+        9 => {
+            let piece = random.of(PIECES).bytes();
+            drop(input.splice(random.range(input.len(), 4), piece));
+        }
+        _ => {
+            let word = if words.is_empty() { "" } else { random.of(words) };
+            drop(input.splice(at..at, word.bytes()));
+        }
+    }
+}
+
+/// Takes a line away, and writes it elsewhere, perhaps indented otherwise.
+fn move_line(input: &mut Vec<u8>, random: &mut Random) {
+    let mut lines: Vec<Vec<u8>> = input.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    if lines.is_empty() {
+        return;
+    }
+    let mut line = lines.remove(random.below(lines.len()));
+    match random.below(4) {
+        0 => drop(line.splice(0..0, *b"  ")),
+        1 => drop(line.drain(..line.len().min(2))),
+        _ => {}
+    }
+    lines.insert(random.below(lines.len() + 1), line);
+    *input = lines.concat();
+}

@@ -1,0 +1,31 @@
+//! Files of facts, as JSON and as YAML.
+
+use ccm_data::facts::{File, Format, merge, read};
+use ccm_expr::Value;
+use ccm_model::SourceMap;
+
+pub(super) const WORDS: &[&str] = &[
+    "{\"a\": ", "[1, ", "\"a\":", "\\u0000", "\\ud800", "1e400", "-0.0", "nul", "{}", "[]", "a: ", "- b",
+    "0644",
+];
+
+pub(super) fn run(input: &[u8]) {
+    let text = super::text(input);
+    let mut texts = SourceMap::default();
+    let source = texts.add("facts", &*text);
+    for format in [Format::Json, Format::Yaml] {
+        let file = File { source, text: &text, format };
+        match read(&file) {
+            Ok(facts) => {
+                assert!(matches!(facts, Value::Map(_)), "{facts:?}");
+                let merged = merge(&[file]).expect("a file that was read");
+                assert_eq!(merged.to_json(), facts.to_json());
+                merge(&[file, file]).expect("a file that was read");
+            }
+            Err(mistakes) => {
+                assert!(!mistakes.is_empty());
+                super::spans::check(&mistakes, &texts);
+            }
+        }
+    }
+}

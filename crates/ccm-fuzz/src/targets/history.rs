@@ -1,0 +1,67 @@
+//! The record of a run, as `ccm history` finds it.
+
+use std::cell::OnceCell;
+
+use ccm_report::History;
+use ccm_testkit::Scratch;
+
+pub(super) const WORDS: &[&str] = &[
+    "\n---\n",
+    "{\"protocol\":\"io.choria.ccm.v1.transaction.event\",",
+    "\"outcome\":\"failed\"",
+    "\"error\":[\"a\"]",
+    "\"duration\":18446744073709551615",
+    "\"diff\":\"-a\\n+b\"",
+    "\"exit_code\":4",
+    "null",
+    "\\u001b[2J",
+    "\"counts\":{}",
+    "\"stopped\":\"failed\"",
+];
+
+const ID: &str = "01930000-0000-7000-8000-000000000001";
+
+thread_local! {
+    static STATE: OnceCell<Scratch> = const { OnceCell::new() };
+}
+
+/// The parts of an input, each before a line of dashes: events, the summary, what is known of an execution, and
+/// what that printed.
+pub(super) fn run(input: &[u8]) {
+    const BETWEEN: &[u8] = b"\n---\n";
+    let mut rest = input;
+    let mut part = || {
+        let end = rest.windows(BETWEEN.len()).position(|window| window == BETWEEN);
+        let (part, behind) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + BETWEEN.len()..]));
+        rest = behind;
+        part
+    };
+    STATE.with(|state| {
+        let state = state.get_or_init(Scratch::new);
+        for name in ["events.jsonl", "summary.json", "exec/1-a/metadata.json", "exec/1-a/stdout.txt"] {
+            state.write(&format!("runs/{ID}/{name}"), part());
+        }
+        look(state);
+    });
+}
+
+fn look(state: &Scratch) {
+    let history = History::open(state.path()).expect("a directory");
+    assert_eq!(history.runs().len(), 1);
+    plain(&history.text());
+    history.json();
+    let run = history.find("0193").expect("a run");
+    let events = history.events(run).expect("events");
+    // Only what ccm colours itself may hold escapes.
+    plain(&run.text_with(&events).replace('\u{1b}', ""));
+    run.json_with(events);
+    let execution = history.execution(run, "1").expect("a directory").expect("an execution");
+    plain(&execution.text());
+    execution.json();
+}
+
+/// Nothing that a record holds may steer a terminal.
+fn plain(text: &str) {
+    let steers = |character: &char| character.is_control() && !matches!(character, '\n' | '\t');
+    assert_eq!(text.chars().find(steers), None, "{text:?}");
+}

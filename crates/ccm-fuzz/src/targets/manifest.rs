@@ -1,0 +1,129 @@
+//! Manifests: loaded, completed, rendered and loaded again.
+
+use ccm_manifest::{DataFile, Loaded, load, parse_data, render};
+use ccm_model::{Severity, TypeSpec};
+
+use super::sources::Machine;
+use super::thing::Thing;
+
+pub(super) const WORDS: &[&str] = &[
+    "ccm:",
+    "resources:",
+    "data:",
+    "hierarchy:",
+    "overrides:",
+    "order: [",
+    "merge: deep",
+    "- file:",
+    "- exec:",
+    "- apply:",
+    "- thing:",
+    "defaults: {",
+    "ensure: present",
+    "ensure: absent",
+    "ensure: directory",
+    "provider: shell",
+    "provider: two",
+    "alias: a",
+    "require: [",
+    "subscribe: [",
+    "exec#a",
+    "file#/a",
+    "thing#a",
+    "control: {if: 'true'}",
+    "unless: ",
+    "health_checks:",
+    "content: ",
+    "source: t.j2",
+    "mode: 0644",
+    "owner: root",
+    "command: ",
+    "args: [",
+    "cwd: /",
+    "creates: ",
+    "onlyif: ",
+    "timeout: 5m",
+    "environment: ",
+    "returns: [0]",
+    "refresh_only: true",
+    "refreshonly: true",
+    "sandbox: {",
+    "expect: {",
+    "capture: {a: stdout.json.a}",
+    "executor: e",
+    "executors: {",
+    "{{ Facts.role }}",
+    "{{ Data.a }}",
+    "${ Environ.STAGE }",
+    "{{ lookup('data.a', 1) }}",
+    "{{ file('/a') }}",
+    "{{ template('t.j2') }}",
+    "{{ Captures.a.b }}",
+    "# @sensitive\n",
+    "# @require\n",
+    "# @validate value > 1\n",
+    "#--- t.j2\n",
+    "#--- c.yaml\n",
+    "#--- hiera.yaml\n",
+    "resources_from: ",
+    "fail_on_error: true",
+    "text: ",
+    "words: ",
+    "shell: ",
+    "count: ",
+    "sensitive: true",
+    "\\${",
+];
+
+pub(super) fn run(input: &[u8]) {
+    let (text, machine) = Machine::of(&super::text(input));
+    let loaded = loaded(&text, &machine);
+    let told = format!("{:?}", loaded.diagnostics);
+    let again = self::loaded(&text, &machine);
+    assert_eq!(told, format!("{:?}", again.diagnostics), "other mistakes");
+    assert_eq!(loaded.catalog, again.catalog, "another catalog");
+
+    let file = DataFile { name: "m.yaml".to_owned(), text: text.as_str().into() };
+    let parsed = parse_data(&file, &[], &machine);
+    super::spans::check(&parsed.diagnostics, &parsed.texts);
+    for part in ccm_data::annotations::sensitive_parts(&text) {
+        assert!(text.get(part.clone()).is_some(), "{part:?}");
+    }
+
+    let Some(catalog) = &loaded.catalog else { return };
+    // What is redacted is not what it was.
+    if loaded.data.secrets.is_empty()
+        && let Ok(rendered) = render(catalog, &loaded)
+    {
+        let from_rendered = self::loaded(&rendered, &machine);
+        let Some(its_catalog) = &from_rendered.catalog else {
+            // Everything may have been left out.
+            assert!(rendered.contains("resources: []"), "{rendered}\n{:?}", from_rendered.diagnostics);
+            return;
+        };
+        let twice =
+            render(its_catalog, &from_rendered).unwrap_or_else(|found| panic!("{rendered}\n{found:?}"));
+        assert_eq!(without_comments(&rendered), without_comments(&twice));
+    }
+    for index in catalog.indices() {
+        let completed = format!("{:?}", loaded.late.complete(index, catalog.resource(index), &|_| false));
+        assert!(!completed.is_empty());
+    }
+    super::spans::check(&loaded.diagnostics, &loaded.texts());
+}
+
+fn loaded<'m>(text: &str, machine: &'m Machine) -> Loaded<'m> {
+    let mut specs: Vec<&'static dyn TypeSpec> =
+        ccm_resources::types().into_iter().map(|found| found as &dyn TypeSpec).collect();
+    specs.push(&Thing);
+    let loaded = load(machine.request(text), &specs, machine);
+    let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    assert_eq!(loaded.catalog.is_none(), has_error, "{:?}", loaded.diagnostics);
+    super::spans::check(&loaded.diagnostics, &loaded.texts());
+    loaded
+}
+
+fn without_comments(text: &str) -> String {
+    let is_comment = |line: &&str| line.starts_with('#');
+    text.split_inclusive('\n').skip_while(is_comment).collect()
+}

@@ -1,0 +1,114 @@
+//! Templates: looked into and rendered within limits.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use ccm_data::templates::{ScopeError, TemplateScope, mentions, render, render_with_lines};
+use ccm_expr::Value;
+use serde_json::json;
+
+pub(super) const WORDS: &[&str] = &[
+    "{{ ",
+    " }}",
+    "{% ",
+    " %}",
+    "{# ",
+    " #}",
+    "{%- ",
+    " -%}",
+    "{% for a in Data.list %}",
+    "{% endfor %}",
+    "{% if Facts.a %}",
+    "{% elif x %}",
+    "{% else %}",
+    "{% endif %}",
+    "{% set a = ",
+    "{% macro m(x) %}",
+    "{% endmacro %}",
+    "{% include 'a' %}",
+    "{% raw %}",
+    "{% endraw %}",
+    "{% block b %}",
+    "{% endblock %}",
+    "{% extends 'a' %}",
+    "|upper",
+    "|replace('a', 'b')",
+    "|join(',')",
+    "|tojson",
+    "|indent(999)",
+    "range(99999)",
+    "loop.index",
+    "lookup('facts.a')",
+    "file('x')",
+    "template('a')",
+    "Data.list",
+    "Data['text']",
+    "~",
+    "'a' * 9999",
+    "is defined",
+    "{% filter upper %}",
+    "|batch(2)",
+];
+
+static DATA: LazyLock<Value> = LazyLock::new(|| {
+    Value::from(json!({"list": [1, 2, {"a": null}], "text": "a\nä<&>", "map": {"k": "v"}, "n": 1.5}))
+});
+
+struct World {
+    included: HashMap<String, String>,
+}
+
+impl TemplateScope for World {
+    fn name(&self, name: &str) -> Option<Value> {
+        matches!(name, "Facts" | "Data").then(|| DATA.clone())
+    }
+
+    fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError> {
+        match (function, arguments) {
+            ("template", [Value::Text(name)]) => {
+                let text = self.included.get(&**name).ok_or_else(|| ScopeError::new("no such template"))?;
+                render(name, text, self).map(Value::text).map_err(|error| ScopeError::new(error.to_string()))
+            }
+            (_, [first, ..]) => Ok(first.clone()),
+            _ => Err(ScopeError::new("nothing is asked for")),
+        }
+    }
+
+    fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
+        Ok(self.included.get(path).cloned())
+    }
+}
+
+/// A template, and those that it may include: each begins behind a line `#--- NAME`.
+pub(super) fn run(input: &[u8]) {
+    let text = super::text(input);
+    let mut parts = text.split("#--- ");
+    let text = parts.next().unwrap_or_default();
+    let included = parts.filter_map(|part| part.split_once('\n'));
+    let included = included.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+    let world = World { included };
+    mentions(text);
+    let rendered = render("t.j2", text, &world);
+    assert_eq!(rendered, render("t.j2", text, &world), "another output");
+    match (rendered, render_with_lines("t.j2", text, &world)) {
+        (Ok(output), Ok((same, map))) => {
+            assert_eq!(output, same);
+            for line in map.iter().flatten() {
+                assert!((1..=text.split('\n').count()).contains(line), "{line}");
+            }
+        }
+        (Err(error), Err(same)) => {
+            assert_eq!(error, same);
+            assert!(error.to_string().len() < 4 << 10, "{} bytes", error.to_string().len());
+            for place in &error.places {
+                let text = if place.template == "t.j2" {
+                    Some(text)
+                } else {
+                    world.included.get(&place.template).map(String::as_str)
+                };
+                assert!(text.is_none_or(|text| text.get(place.range.clone()).is_some()), "{place:?}");
+            }
+        }
+        (one, other) => panic!("{one:?} and {other:?}"),
+    }
+}

@@ -1,0 +1,36 @@
+//! Command lines split into words, beside what another splitter makes of them.
+
+use ccm_model::{SplitErrorKind, quote_words, shell_operator, split_words};
+
+pub(super) const WORDS: &[&str] = &[
+    "'", "\"", "\\", "\\\n", " ", "\t", "\n", "#", " # ", "$HOME", "`id`", "''", "\"\"", "2>&1", "; ", "a",
+    "\\'", "\\\"",
+];
+
+pub(super) fn run(input: &[u8]) {
+    let text = super::text(input);
+    if let Some(operator) = shell_operator(&text) {
+        assert!(text.get(operator.clone()).is_some(), "{operator:?}");
+    }
+    let ours = split_words(&text);
+    match &ours {
+        Ok(words) => {
+            let quoted = quote_words(words.iter().map(String::as_str));
+            assert_eq!(split_words(&quoted).as_ref(), Ok(words), "{quoted:?}");
+        }
+        Err(error) => {
+            assert!(text.as_bytes().get(error.at).is_some_and(|byte| b"'\"\\".contains(byte)), "{error:?}")
+        }
+    }
+    // Two differences are meant: to the other one a `#` that begins a word begins a comment, and a backslash at
+    // the very end is one.
+    let may_comment =
+        text.match_indices('#').any(|(at, _)| at == 0 || text[..at].ends_with([' ', '\t', '\n']));
+    match (ours, shell_words::split(&text)) {
+        (Err(error), Ok(_)) if error.kind == SplitErrorKind::Backslash => {}
+        (Ok(_), Err(_)) | (Err(_), Ok(_)) | (Ok(_), Ok(_)) if may_comment => {}
+        (Ok(ours), Ok(theirs)) => assert_eq!(ours, theirs),
+        (Err(_), Err(_)) => {}
+        (ours, theirs) => panic!("ours {ours:?}, theirs {theirs:?}"),
+    }
+}

@@ -24,6 +24,18 @@ impl Ids {
         Self { milliseconds: 0, count: 0, chance }
     }
 
+    /// Begins behind an id that another source has given, so that all of this one are greater.
+    #[must_use]
+    pub fn after(mut self, earlier: &str) -> Self {
+        let number = |range| u64::from_str_radix(earlier.get(range)?, 16).ok();
+        let parts = (|| Some((number(0..8)? << 16 | number(9..13)?, number(15..18)?)))();
+        // Behind the last moment that an id can tell there is no other one.
+        if let Some((milliseconds, count)) = parts.filter(|(milliseconds, _)| *milliseconds < TIME_BITS) {
+            (self.milliseconds, self.count) = (milliseconds, u16::try_from(count).unwrap_or(COUNT_BITS));
+        }
+        self
+    }
+
     /// The next id, for something that happened at that moment.
     pub fn next(&mut self, at: SystemTime) -> String {
         let since = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
@@ -72,6 +84,24 @@ mod tests {
         let first = |seed| Ids::new(seed).next(UNIX_EPOCH);
         assert_ne!(first(1), first(2));
         assert_ne!(first(1), first(1 << 64));
+    }
+
+    #[test]
+    fn ids_go_on_behind_those_of_another_source() {
+        for (earlier, moment) in [(9_000, 1_000), (9_000, 9_000), (1_000, 9_000)] {
+            let mut first = Ids::new(1);
+            let at = |milliseconds| UNIX_EPOCH + Duration::from_millis(milliseconds);
+            for _ in 0..5_000 {
+                let newest = first.next(at(earlier));
+                let next = Ids::new(2).after(&newest).next(at(moment));
+                assert!(next > newest, "{next} after {newest}");
+                assert_eq!(next.len(), 36);
+            }
+        }
+        let last = "ffffffff-ffff-7fff-ffff-ffffffffffff";
+        for odd in [last, "", "x", "ä", "0000"] {
+            assert_eq!(Ids::new(1).after(odd).next(UNIX_EPOCH).len(), 36, "{odd}");
+        }
     }
 
     #[test]

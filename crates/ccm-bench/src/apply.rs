@@ -85,6 +85,7 @@ impl Loaded {
             diff: false,
             directory: Path::new("/"),
             state_directory: None,
+            ledger: None,
             describe_unchanged: matches!(listener, Listener::EventsAndStore),
             only: None,
         };

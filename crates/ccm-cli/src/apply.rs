@@ -20,7 +20,7 @@ use crate::late::CatalogLate;
 use crate::listeners::{self, EventsFile, Listeners};
 use crate::secrets::{Hiding, secrets};
 use crate::sources::MachineSources;
-use crate::{diagnostics, manifest, messages, show, state, watch};
+use crate::{diagnostics, manifest, messages, owed, show, state, watch};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: &Apply) -> Code {
@@ -89,6 +89,8 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         state_directory: place.as_deref(),
         describe_unchanged: arguments.output != Output::Text || events_file.is_some(),
         only: only.as_deref(),
+        // It is opened under the lock.
+        ledger: None,
     };
     runtime.block_on(async {
         let signals = match Signals::listen() {
@@ -97,36 +99,49 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         };
         let name = manifest::full_name(&arguments.manifest);
         // It is held until everything is written.
-        let _lock = match &state {
-            Some(directory) => {
-                let holder = LockHolder { manifest: name.clone(), since: clock.now() };
-                match state::lock(directory, &holder, arguments.lock_wait, &signals).await {
-                    Ok(lock) => Some(lock),
-                    Err(code) => return code,
-                }
-            }
-            None => None,
+        let holder = LockHolder { manifest: name.clone(), since: clock.now() };
+        let _lock = match state::lock(state.as_ref(), &holder, arguments.lock_wait, &signals).await {
+            Ok(lock) => lock,
+            Err(code) => return code,
         };
+        let encoder = listeners::encoder(name, state.as_ref(), &clock);
+        let place = place.as_deref();
+        let ledger = match owed::ledger(arguments, &catalog, encoder.identity(), state.as_ref(), place) {
+            Ok(ledger) => ledger,
+            Err(code) => return code,
+        };
+        let run = Run { ledger: ledger.as_ref(), ..run };
         let (output, screen) = match Outlet::open() {
             Ok(outlets) => outlets,
             Err(error) => return cannot_start(&error),
         };
         let outlets = (output.clone(), screen);
-        let listeners = Listeners::new(arguments, name, state.as_ref(), events_file, &clock, outlets);
+        let listeners = Listeners::new(arguments, encoder, state.as_ref(), events_file, &clock, outlets);
         let listeners = RefCell::new(listeners);
         if let Err(error) = watch::begin(signals, arguments.timeout, source, Arc::clone(&cause)) {
             return cannot_start(&error);
         }
         let summary = to_its_end(&run, &listeners).await;
         let code = Code::of(&summary, arguments.detailed_exitcodes);
-        let ended = listeners.into_inner().end_report();
-        tokio::select! {
-            biased;
-            () = output.emptied() => {}
-            () = given_up(&cancellation) => {}
-        }
-        ended.finish(output.result(), &summary, code)
+        told(listeners.into_inner(), &output, &cancellation, &summary, code).await
     })
+}
+
+/// Ends the report and the record of a run, and returns how ccm ends for all that.
+async fn told(
+    listeners: Listeners<'_>,
+    output: &Outlet,
+    cancellation: &Cancellation,
+    summary: &RunSummary,
+    code: Code,
+) -> Code {
+    let ended = listeners.end_report();
+    tokio::select! {
+        biased;
+        () = output.emptied() => {}
+        () = given_up(cancellation) => {}
+    }
+    ended.finish(output.result(), summary, code)
 }
 
 /// Goes through the resources, and shows what takes long.

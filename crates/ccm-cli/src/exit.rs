@@ -30,7 +30,8 @@ impl Code {
             return Self::Signal(u8::try_from(*number).unwrap_or_default());
         }
         let counts = &summary.counts;
-        let failed = counts.failed + counts.unmet > 0 || summary.stopped.is_some();
+        let unrecorded = !summary.refreshes.unwritten.is_empty();
+        let failed = counts.failed + counts.unmet > 0 || summary.stopped.is_some() || unrecorded;
         match (failed, detailed && counts.any_change()) {
             (true, true) => Self::ChangesAndFailures,
             (true, false) => Self::Failures,
@@ -72,7 +73,7 @@ impl From<Code> for ExitCode {
 mod tests {
     use std::time::Duration;
 
-    use ccm_model::{Counts, ResourceId};
+    use ccm_model::{Counts, Refreshes, ResourceId};
 
     use super::*;
 
@@ -95,8 +96,15 @@ mod tests {
             (0, 0, 0, signal("SIGTERM", 15), 143, 143),
         ] {
             let counts = Counts { changed, refreshed, failed, ..Counts::default() };
-            let summary =
-                RunSummary { noop: false, duration: Duration::ZERO, counts, stopped, message: None };
+            let refreshes = Refreshes::default();
+            let summary = RunSummary {
+                noop: false,
+                duration: Duration::ZERO,
+                counts,
+                stopped,
+                message: None,
+                refreshes,
+            };
             assert_eq!(Code::of(&summary, false).number(), plain, "{summary:?}");
             assert_eq!(Code::of(&summary, true).number(), detailed, "{summary:?}");
             let unrecorded = Code::of(&summary, true).unrecorded().number();

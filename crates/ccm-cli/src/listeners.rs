@@ -53,6 +53,16 @@ impl EventsFile {
     }
 }
 
+/// Names a run, and what happens in it. A later run has a greater name, also if the clock was set back.
+pub(crate) fn encoder(manifest: String, state: Option<&Directory>, clock: &dyn Clock) -> Encoder {
+    let ids = Ids::new(random());
+    let ids = match state.and_then(RunStore::newest) {
+        Some(newest) => ids.after(&newest),
+        None => ids,
+    };
+    Encoder::new(ids, clock.now(), manifest, env!("CARGO_PKG_VERSION"))
+}
+
 /// What goes to standard output.
 enum Report {
     Text(TextReport<AutoStream<Box<dyn Write>>>),
@@ -77,14 +87,13 @@ impl<'a> Listeners<'a> {
     /// Gets them ready; a run without a state directory is not recorded.
     pub(crate) fn new(
         arguments: &Apply,
-        manifest: String,
+        encoder: Encoder,
         state: Option<&Directory>,
         events_file: Option<EventsFile>,
         clock: &'a dyn Clock,
         (output, screen): (Outlet, Outlet),
     ) -> Self {
         let began = clock.now();
-        let encoder = Encoder::new(Ids::new(random()), began, manifest, env!("CARGO_PKG_VERSION"));
         let report = match arguments.output {
             Output::Text => {
                 let out: Box<dyn Write> = Box::new(output);

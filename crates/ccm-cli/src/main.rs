@@ -12,6 +12,7 @@ mod late;
 mod listeners;
 mod manifest;
 mod messages;
+mod owed;
 mod printed;
 mod secrets;
 mod show;

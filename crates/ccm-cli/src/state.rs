@@ -25,13 +25,14 @@ pub(crate) fn directory(arguments: &StateArguments) -> Result<Directory, Code> {
     })
 }
 
-/// Takes the lock. A signal ends the wait for it.
+/// Takes the lock of a state directory, if a run needs one. A signal ends the wait for it.
 pub(crate) async fn lock(
-    directory: &Directory,
+    directory: Option<&Directory>,
     holder: &LockHolder,
     wait: Duration,
     signals: &Signals,
-) -> Result<Lock, Code> {
+) -> Result<Option<Lock>, Code> {
+    let Some(directory) = directory else { return Ok(None) };
     let mut on_wait = |other: &str| messages::note(&format!("waiting for another run to end ({other})"));
     let result = tokio::select! {
         biased;
@@ -42,7 +43,7 @@ pub(crate) async fn lock(
             return Err(Code::Signal(u8::try_from(signal.number).unwrap_or_default()));
         }
     };
-    result.map_err(|error| {
+    result.map(Some).map_err(|error| {
         let hint = match &error {
             LockError::Held { .. } => "let it end, or wait longer with --lock-wait",
             _ => "name another state directory with --state-dir",

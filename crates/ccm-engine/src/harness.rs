@@ -34,6 +34,8 @@ pub(crate) struct Turn<'a> {
     pub later: &'a dyn Fn(usize) -> Option<Later<'a>>,
     /// Tells whether a run that does this resource does another one not, because that is in a child in noop.
     pub is_never_done: &'a dyn Fn(ResourceIndex) -> bool,
+    /// Remembers what changes of these would owe to others. Without that nothing is executed.
+    pub before_execute: &'a dyn Fn(&[ResourceIndex]) -> Result<(), Failure>,
     /// Finds, in noop, the resource whose change would come before this turn and might bring what a read misses.
     pub would_change_before: &'a dyn Fn(&Missing) -> Option<WouldChange>,
 }

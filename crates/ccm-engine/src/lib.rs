@@ -8,7 +8,9 @@ mod contract;
 mod harness;
 mod known;
 mod late;
+mod ledger;
 mod managed;
+mod refreshes;
 mod run;
 mod together;
 mod walk;
@@ -17,5 +19,6 @@ pub use contract::{
     Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Suitability, Verified,
 };
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
+pub use ledger::{Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, pending};
 pub use managed::{Managed, bind};
 pub use run::{Run, Stop};

@@ -10,6 +10,7 @@ use ccm_model::{Catalog, Event, Resource, ResourceIndex, RunSummary, Secrets, Se
 
 use crate::contract::ResourceType;
 use crate::late::LateValues;
+use crate::ledger::Ledger;
 use crate::walk::Walk;
 
 /// How a run can be ended from outside.
@@ -50,6 +51,8 @@ pub struct Run<'a> {
     pub describe_unchanged: bool,
     /// Apply these and what they depend on, and nothing else.
     pub only: Option<&'a [ResourceIndex]>,
+    /// What earlier runs have left to be refreshed, and where that is remembered; without it, none is.
+    pub ledger: Option<&'a Ledger>,
 }
 
 impl Run<'_> {
@@ -73,6 +76,7 @@ impl Run<'_> {
             counts: walk.counts,
             stopped: walk.stopped,
             message: self.catalog.post_message.clone(),
+            refreshes: walk.refreshes.into_inner().finish(),
         };
         let summary = self.secrets.redactor().redact_summary(summary);
         on_event(Event::SessionFinished(Box::new(summary.clone())));

@@ -64,6 +64,9 @@ pub(crate) async fn execute(
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
     let neighbours = neighbours(turn, managed, context).await;
+    let executed: Vec<_> =
+        std::iter::once(turn.index).chain(neighbours.iter().map(|neighbour| neighbour.index)).collect();
+    (turn.before_execute)(&executed)?;
     let _forgets = turn.known.forgets();
     if neighbours.is_empty() {
         return managed.execute(context).await;

@@ -3,6 +3,7 @@
 mod gate;
 mod later;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
 use std::rc::Rc;
@@ -11,13 +12,14 @@ use ccm_graph::Graph;
 use ccm_host::{Host, Level};
 use ccm_model::{
     Artifacts, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome, OutputLine,
-    ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, WantedAt,
+    OwedRefresh, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, WantedAt,
 };
 
 use crate::contract::Context;
 use crate::harness::{Handled, Turn, WouldChange, handle};
 use crate::known::{Forgetting, Known};
 use crate::late::{Progress, Resolved};
+use crate::refreshes::Refreshes;
 use crate::run::Run;
 use crate::together::Together;
 
@@ -43,6 +45,15 @@ struct Progressed {
     culprit: Option<ResourceIndex>,
 }
 
+/// What triggers a resource.
+#[derive(Default)]
+struct Triggers {
+    /// All of it.
+    by: Vec<ResourceIndex>,
+    /// What of it is owed from earlier runs.
+    owed: Vec<OwedRefresh>,
+}
+
 pub(crate) struct Walk<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
@@ -63,6 +74,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) stopped: Option<StopCause>,
     /// The first failed resource, if that ends the run for the rest.
     culprit: Option<ResourceIndex>,
+    pub(crate) refreshes: RefCell<Refreshes<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -84,6 +96,7 @@ impl<'a> Walk<'a> {
             counts: Counts::default(),
             stopped: None,
             culprit: None,
+            refreshes: RefCell::new(Refreshes::new(run, graph)),
         }
     }
 
@@ -94,6 +107,7 @@ impl<'a> Walk<'a> {
             // What comes after the last turn finds nothing to end.
             self.notice_stop();
             self.remember(index, &transaction.outcome);
+            self.refreshes.get_mut().ended(index, &transaction);
             on_event(Event::ResourceFinished(Box::new(transaction)));
         }
     }
@@ -116,7 +130,7 @@ impl<'a> Walk<'a> {
         let (outcome, handled, triggers) = match self.gate(index) {
             Some(cause) => {
                 self.known.take_ahead(index);
-                (Outcome::Skipped { cause }, Handled::default(), Vec::new())
+                (Outcome::Skipped { cause }, Handled::default(), Triggers::default())
             }
             None => self.managed(index, on_event).await,
         };
@@ -140,7 +154,8 @@ impl<'a> Walk<'a> {
             outcome,
             properties: resource.properties.clone(),
             reason: handled.reason,
-            triggered_by: triggers.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
+            triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
+            owed: triggers.owed,
             warnings: handled.warnings,
             notes: handled.notes,
             state,
@@ -148,30 +163,22 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What triggers a resource, of what had its turn.
-    fn triggers(&self, index: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
-        // What a run would only have changed sets nothing really in motion, and noop says what a run does.
-        let triggers =
-            move |on: &ResourceIndex| self.done[on.get()].changed && !self.is_never_done_for(*on, index);
-        self.graph.subscriptions(index).filter(triggers)
-    }
-
     async fn managed(
         &mut self,
         index: ResourceIndex,
         on_event: &mut dyn FnMut(Event),
-    ) -> (Outcome, Handled, Vec<ResourceIndex>) {
+    ) -> (Outcome, Handled, Triggers) {
         let run = self.run;
         let resource = run.catalog.resource(index);
         let noop = self.is_noop(resource);
-        let triggers: Vec<ResourceIndex> = self.triggers(index).collect();
         if let Some(child) = resource.stands_for {
             let (outcome, handled) = match self.late_control(index) {
                 Some(outcome) => (outcome, Handled::default()),
                 None => self.child_ended(child),
             };
-            return (outcome, handled, Vec::new());
+            return (outcome, handled, Triggers::default());
         }
+        let triggers = self.triggers(index);
         let Some(resource_type) = run.resource_type(resource) else {
             let message = format!("internal error: no type `{}`", resource.id.type_name);
             return (Outcome::Failed(Box::new(Failure::new(message))), Handled::default(), triggers);
@@ -189,7 +196,8 @@ impl<'a> Walk<'a> {
             late: run.late,
             progress: self,
             noop,
-            triggered: !triggers.is_empty(),
+            triggered: !triggers.by.is_empty(),
+            before_execute: &|executed| self.refreshes.borrow_mut().ask(executed),
             describe_unchanged: run.describe_unchanged,
             ends_on_failure: self.ends_on_failure(resource),
             known: &self.known,
@@ -224,6 +232,19 @@ impl<'a> Walk<'a> {
             on_event(Event::ArtifactsLeft(Box::new(artifacts)));
         }
         (outcome, handled, triggers)
+    }
+
+    /// What triggers a resource: what it subscribes to and changed in this run, or in an earlier one that did not
+    /// come to refresh it.
+    fn triggers(&self, index: ResourceIndex) -> Triggers {
+        let owed = self.refreshes.borrow().owed_from_earlier(index);
+        // What a run would only have changed sets nothing really in motion, and noop says what a run does.
+        let changed = |on: &ResourceIndex| {
+            self.done[on.get()].changed && !self.is_never_done_for(*on, index)
+                || owed.iter().any(|(source, _)| source == on)
+        };
+        let by = self.graph.subscriptions(index).filter(changed).collect();
+        Triggers { by, owed: owed.into_iter().map(|(_, owed)| owed).collect() }
     }
 
     fn managed_path(&self, index: ResourceIndex) -> Option<ManagedPath<'a>> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::{Outcome, Properties, ResourceId, RunSummary};
+use crate::{Outcome, OwedRefresh, Properties, ResourceId, RunSummary};
 
 /// Something that happened. It says nothing about how it should be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,8 +125,10 @@ pub struct Transaction {
     pub properties: Properties,
     /// Why, in words: the rule that applied.
     pub reason: Option<String>,
-    /// The resources whose change triggered it.
+    /// The resources whose change triggered it, in this run or in an earlier one.
     pub triggered_by: Vec<ResourceId>,
+    /// What it owed to some of them from earlier runs.
+    pub owed: Vec<OwedRefresh>,
     /// What deserves attention although it is no failure.
     pub warnings: Vec<String>,
     /// What else was done that somebody may look for, such as where a backup is.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, SkipCause, StopCause};
+use crate::{Outcome, Refreshes, SkipCause, StopCause};
 
 /// How many resources had which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +63,8 @@ pub struct RunSummary {
     pub stopped: Option<StopCause>,
     /// What the manifest wants to be shown after the run.
     pub message: Option<String>,
+    /// What became of owed refreshes.
+    pub refreshes: Refreshes,
 }
 
 #[cfg(test)]

@@ -16,9 +16,23 @@ pub fn display_timestamp(moment: SystemTime, groups: usize) -> String {
     }
 }
 
+/// Reads what [`display_timestamp`] has written.
+pub fn parse_timestamp(text: &str) -> Option<SystemTime> {
+    humantime::parse_rfc3339(text).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_comes_back() {
+        let moment = UNIX_EPOCH + Duration::new(1_709_251_199, 7_000);
+        assert_eq!(parse_timestamp(&display_timestamp(moment, 2)), Some(moment));
+        for text in ["", "yesterday", "2024-02-29", "2024-02-29T23:59:59"] {
+            assert_eq!(parse_timestamp(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn moments_are_shown_in_utc() {

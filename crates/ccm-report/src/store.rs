@@ -132,6 +132,12 @@ struct Open {
 }
 
 impl RunStore {
+    /// The greatest name that a recorded run has; none if there is no such run, or nobody can tell.
+    pub fn newest(state: &Directory) -> Option<String> {
+        let names = state.enter(RUNS).and_then(|runs| runs.directories()).ok()?;
+        names.into_iter().filter(|name| is_run_id(name)).max()
+    }
+
     /// Begins the record of a run; `keep` says how many are to be there at its end.
     pub fn begin(state: &Directory, identity: &RunIdentity, keep: usize) -> Self {
         let path = state.path().join(RUNS);

@@ -26,7 +26,7 @@ impl<'a> Walk<'a> {
             || resource.control == Control::Late
             || self.run.late.is_late(index)
             || self.together.holds(index)
-            || self.triggers(index).next().is_some();
+            || !self.triggers(index).by.is_empty();
         if is_open {
             return Standing::Open;
         }

@@ -1,9 +1,12 @@
 //! A resource type whose every step does what the test wrote into its properties.
 
 use std::cell::RefCell;
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 
 use ccm_engine::{
-    Context, Decision, Described, LateValues, Managed, NoLateValues, Provider, Reading, ResourceKind,
+    Context, Decision, Described, LateValues, Ledger, Managed, NoLateValues, Provider, Reading, ResourceKind,
     ResourceType, Run, Stop, Suitability, Verified, bind,
 };
 use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
@@ -17,12 +20,25 @@ use serde_json::json;
 thread_local! {
     /// What providers were asked to do, in order; each test has its own thread.
     static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// What is looked at whenever something executes, and what was seen then.
+    static WATCH: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
+    static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// What a step of a resource does to the run around it.
     static STOP: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
 fn called(call: String) {
     CALLS.with_borrow_mut(|calls| calls.push(call));
+}
+
+/// Has something looked at before each execution, from now on.
+pub(crate) fn watch(look: impl Fn() -> String + 'static) {
+    WATCH.with_borrow_mut(|watch| *watch = Some(Box::new(look)));
+}
+
+/// What was seen before each execution of the last run.
+pub(crate) fn seen() -> Vec<String> {
+    SEEN.with_borrow(Clone::clone)
 }
 
 /// How a fake behaves; by default it is in the desired state.
@@ -41,6 +57,8 @@ pub(crate) struct Behaviour {
     declines: bool,
     /// Its execution ends the run from outside.
     stops: bool,
+    /// Its execution never ends, which is as far as the run comes.
+    hangs: bool,
     /// What its execution yields for others, and leaves for the record.
     yields: String,
     /// What its read does on the way: ask (run a command), query (run one that changes nothing), share.
@@ -227,7 +245,14 @@ impl Provider<FakeKind> for FakeProvider {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async move {
+            WATCH.with_borrow(|watch| {
+                let saw = watch.iter().map(|look| format!("{}: {}", fake.name, look()));
+                SEEN.with_borrow_mut(|seen| seen.extend(saw));
+            });
             step(fake, "execute")?;
+            if fake.hangs {
+                std::future::pending::<()>().await;
+            }
             context.line(Stream::Stdout, "a line");
             if !fake.yields.is_empty() {
                 context.leave(vec![Artifact { name: "old", content: Vec::new() }]);
@@ -299,6 +324,7 @@ impl ResourceType for FakeType {
             idle: is("idle"),
             declines: is("declines"),
             stops: is("stops"),
+            hangs: is("hangs"),
             yields: text("yields"),
             by: text("by"),
             sort: text("sort"),
@@ -354,6 +380,9 @@ pub(crate) struct Options<'a> {
     pub stopped_before: bool,
     pub late: Option<&'a dyn LateValues>,
     pub secrets: Secrets,
+    pub ledger: Option<&'a Ledger>,
+    /// Files that are there.
+    pub there: &'a [&'a str],
 }
 
 /// What a run did.
@@ -375,7 +404,13 @@ pub(crate) fn noop(lines: &[&str]) -> Ran {
 }
 
 pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
+    run_until(catalog, options).expect("the run comes to its end")
+}
+
+/// Runs a catalog as far as it comes without waiting; none if that is not its end.
+pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran> {
     CALLS.with_borrow_mut(Vec::clear);
+    SEEN.with_borrow_mut(Vec::clear);
     let (source, cancellation) = CancellationSource::new();
     let source = std::rc::Rc::new(source);
     let cause = std::rc::Rc::new(std::sync::OnceLock::new());
@@ -391,7 +426,8 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
     }
     STOP.with_borrow_mut(|slot| *slot = Some(Box::new(stop)));
     let runner = FakeRunner::default();
-    let (files, clock) = (FakeFiles::default(), FakeClock::default());
+    let there = options.there.iter().map(std::path::PathBuf::from).collect();
+    let (files, clock) = (FakeFiles { files: there, ..FakeFiles::default() }, FakeClock::default());
     let run = Run {
         catalog,
         types: &[&FakeType],
@@ -405,13 +441,22 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
         diff: false,
         directory: std::path::Path::new("/"),
         state_directory: None,
+        ledger: options.ledger,
         describe_unchanged: true,
     };
     let mut events = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let summary = runtime.block_on(run.apply(&mut |event| events.push(event)));
+    let summary = runtime.block_on(async {
+        let mut on_event = |event| events.push(event);
+        let mut apply = pin!(run.apply(&mut on_event));
+        poll_fn(|context| match apply.as_mut().poll(context) {
+            Poll::Ready(summary) => Poll::Ready(Some(summary)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+    })?;
     let lines = events.iter().filter_map(line).collect();
-    Ran { lines, calls: CALLS.with_borrow(Clone::clone), events, summary }
+    Some(Ran { lines, calls: CALLS.with_borrow(Clone::clone), events, summary })
 }
 
 fn joined(ids: &[ResourceId]) -> String {
@@ -447,5 +492,8 @@ fn line(event: &Event) -> Option<String> {
         [] => String::new(),
         triggers => format!(" by {}", joined(triggers)),
     };
+    let owed: Vec<String> =
+        transaction.owed.iter().map(|owed| format!("{} since {}", owed.source.name, owed.run_id)).collect();
+    let by = if owed.is_empty() { by } else { format!("{by} (owed: {})", owed.join(",")) };
     Some(format!("{} {}{by}{detail}", transaction.id.name, transaction.outcome.word()))
 }

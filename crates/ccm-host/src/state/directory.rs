@@ -7,8 +7,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, lstat, mkdirat, open, openat, renameat, statat,
-    unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, linkat, lstat, mkdirat, open, openat, renameat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -35,16 +35,7 @@ impl Directory {
             // Whoever owns the link can lead it elsewhere at any time.
             Ok(found) if file_type(&found) == FileType::Symlink => ours(path, &found)?,
             Ok(_) => {}
-            Err(Errno::NOENT) => {
-                if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-                    DirBuilder::new().recursive(true).mode(0o755).create(parent).map_err(make)?;
-                }
-                match rustix::fs::mkdir(path, PRIVATE_DIRECTORY) {
-                    // Another run may have been faster.
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => return Err(make(error.into())),
-                }
-            }
+            Err(Errno::NOENT) => make_private(path).map_err(make)?,
             Err(Errno::NOTDIR) => return Err(make(Errno::NOTDIR.into())),
             Err(error) => return Err(StateError::Open { path: at(), source: error.into() }),
         }
@@ -70,6 +61,11 @@ impl Directory {
         }
     }
 
+    /// Holds it open once more.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { descriptor: self.descriptor.try_clone()?, path: self.path.clone() })
+    }
+
     /// Where it was when it was opened.
     pub fn path(&self) -> &Path {
         &self.path
@@ -92,6 +88,18 @@ impl Directory {
     /// Makes a file in it, which must not be there yet.
     pub fn create(&self, name: &str) -> io::Result<AppendFile> {
         self.create_new(name, OFlags::APPEND).map(AppendFile::new)
+    }
+
+    /// Opens a plain file in it at its end, which must be there.
+    pub fn append(&self, name: &str) -> io::Result<AppendFile> {
+        let flags = OFlags::WRONLY
+            | OFlags::APPEND
+            | OFlags::CLOEXEC
+            | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
+            | OFlags::NOCTTY;
+        let file = openat(&self.descriptor, name, flags, Mode::empty());
+        plain(File::from(file.map_err(|error| not_a_link(error.into()))?)).map(AppendFile::new)
     }
 
     fn create_new(&self, name: &str, flags: OFlags) -> io::Result<File> {
@@ -155,6 +163,26 @@ impl Directory {
         plain(File::from(openat(&self.descriptor, name, flags, Mode::empty())?))
     }
 
+    /// Gives what has a name in it another one as well, which must be free. A link is not followed, and a directory
+    /// can't have two.
+    pub fn name_also(&self, name: &str, also: &str) -> io::Result<()> {
+        Ok(linkat(&self.descriptor, name, &self.descriptor, also, AtFlags::empty())?)
+    }
+
+    /// Removes a file in it, and brings that to the disk.
+    pub fn remove_file(&self, name: &str) -> io::Result<()> {
+        unlinkat(&self.descriptor, name, AtFlags::empty())?;
+        self.sync()
+    }
+
+    /// The names in it, of whatever they are, in no order. Names that are not UTF-8 are left out.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        let entries = Dir::read_from(&self.descriptor)?.map(|entry| Ok(entry?.file_name().to_owned()));
+        let names = entries.collect::<io::Result<Vec<_>>>()?;
+        let names = names.into_iter().filter_map(|name| name.into_string().ok());
+        Ok(names.filter(|name| name != "." && name != "..").collect())
+    }
+
     /// The names of the directories in it, in no order. Names that are not UTF-8 are left out.
     pub fn directories(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
@@ -203,6 +231,37 @@ impl Directory {
     fn type_of(&self, name: &str) -> io::Result<FileType> {
         Ok(file_type(&statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
+}
+
+/// Makes a private directory and what is missing above it, so that a power cut does not take it away again.
+fn make_private(path: &Path) -> io::Result<()> {
+    let is_named = |above: &&Path| !above.as_os_str().is_empty();
+    let above = path.ancestors().skip(1).map(|above| Some(above).filter(is_named).unwrap_or(Path::new(".")));
+    // From the last one that is there.
+    let mut parents: Vec<&Path> = Vec::new();
+    for parent in above {
+        parents.push(parent);
+        if lstat(parent).is_ok() {
+            break;
+        }
+    }
+    if let Some(parent) = parents.first() {
+        DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
+    }
+    match rustix::fs::mkdir(path, PRIVATE_DIRECTORY) {
+        // Another run may have been faster.
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    for parent in parents {
+        // Who may make something in a directory need not be allowed to read it, and without that it can't be synced.
+        match open(parent, DIRECTORY, Mode::empty()) {
+            Ok(parent) => fsync(parent)?,
+            Err(Errno::ACCESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 fn file_type(found: &Stat) -> FileType {

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use super::{REDACTED, Redactor};
 use crate::{
-    Entry, Event, Failure, Key, Kind, Map, Node, Outcome, Properties, ResourceId, RunSummary, Scalar,
-    ScalarStyle, SkipCause, StopCause, Transaction, Value,
+    Entry, Event, Failure, Key, Kind, Map, Node, Outcome, OwedCause, Properties, ResourceId, RunSummary,
+    Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
 };
 
 /// Properties of which a sensitive resource tells nothing.
@@ -57,6 +57,7 @@ impl Redactor {
         }
         self.texts(&mut transaction.reason);
         transaction.triggered_by.iter_mut().for_each(|id| self.id(id));
+        transaction.owed.iter_mut().for_each(|owed| self.id(&mut owed.source));
         self.texts(&mut transaction.warnings);
         self.texts(&mut transaction.notes);
         transaction.state.iter_mut().for_each(|state| self.json(state));
@@ -68,6 +69,21 @@ impl Redactor {
     fn summary(&self, summary: &mut RunSummary) {
         summary.stopped.iter_mut().for_each(|cause| self.stop_cause(cause));
         self.texts(&mut summary.message);
+        let refreshes = &mut summary.refreshes;
+        for still in &mut refreshes.owed {
+            self.id(&mut still.subscriber);
+            self.id(&mut still.refresh.source);
+            match &mut still.cause {
+                OwedCause::Skipped(cause) => self.skip_cause(cause),
+                OwedCause::OtherManifest(name) => self.text(name),
+                OwedCause::Failed | OwedCause::Noop | OwedCause::NoValue => {}
+            }
+        }
+        for settled in &mut refreshes.settled {
+            self.id(&mut settled.subscriber);
+            self.id(&mut settled.refresh.source);
+        }
+        self.texts(&mut refreshes.unwritten);
     }
 
     fn outcome(&self, outcome: &mut Outcome) {
@@ -75,17 +91,21 @@ impl Redactor {
             Outcome::Unchanged | Outcome::Changed | Outcome::Refreshed => {}
             Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => self.text(message),
             Outcome::Failed(failure) => self.failure(failure),
-            Outcome::Skipped { cause } => match cause {
-                SkipCause::Unmet { culprits: ids } | SkipCause::Undone { noop: ids } => {
-                    for id in ids {
-                        self.id(id);
-                    }
+            Outcome::Skipped { cause } => self.skip_cause(cause),
+        }
+    }
+
+    fn skip_cause(&self, cause: &mut SkipCause) {
+        match cause {
+            SkipCause::Unmet { culprits: ids } | SkipCause::Undone { noop: ids } => {
+                for id in ids {
+                    self.id(id);
                 }
-                SkipCause::NotManaged { reason } => self.text(reason),
-                SkipCause::ManifestEnded { culprit } => self.id(culprit),
-                SkipCause::NotSelected => {}
-                SkipCause::Stopped { by } => self.stop_cause(by),
-            },
+            }
+            SkipCause::NotManaged { reason } => self.text(reason),
+            SkipCause::ManifestEnded { culprit } => self.id(culprit),
+            SkipCause::NotSelected => {}
+            SkipCause::Stopped { by } => self.stop_cause(by),
         }
     }
 

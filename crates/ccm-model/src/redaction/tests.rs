@@ -5,8 +5,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Entry, Event, Failure, Key, Map, Node, Outcome, OutputLine, Properties, ResourceId, RunSummary,
-    SessionStarted, Span, StopCause, Stream, StreamTail, Transaction,
+    Entry, Event, Failure, Key, Map, Node, Outcome, OutputLine, OwedCause, OwedRefresh, Properties,
+    Refreshes, ResourceId, RunSummary, SessionStarted, SettledCause, SettledRefresh, Span, StillOwed,
+    StopCause, Stream, StreamTail, Transaction,
 };
 
 fn redacted(values: &[&str], text: &str) -> String {
@@ -140,6 +141,7 @@ fn no_part_of_an_event_keeps_a_value() {
     const SECRET: &str = "correct horse";
     let says = |what: &str| format!("{what} {SECRET}");
     let id = || ResourceId::new("exec", says("name"));
+    let owed = || OwedRefresh { source: id(), run_id: "1".to_owned(), since: SystemTime::UNIX_EPOCH };
     let text = |what: &str| Node::text(says(what), Span::default());
     let entry =
         |key: String, value: Node| Entry { key: Key { text: key.into(), span: Span::default() }, value };
@@ -158,6 +160,7 @@ fn no_part_of_an_event_keeps_a_value() {
             outcome,
             reason: Some(says("reason")),
             triggered_by: vec![id()],
+            owed: vec![owed()],
             warnings: vec![says("warning")],
             notes: vec![says("note")],
             state: Some(serde_json::json!({ "a": [says("state")] })),
@@ -166,6 +169,19 @@ fn no_part_of_an_event_keeps_a_value() {
         }))
     };
     let stopped = || StopCause::Failed { culprit: id() };
+    let refreshes = || {
+        let still = |cause| StillOwed { subscriber: id(), refresh: owed(), cause };
+        let skipped = OwedCause::Skipped(crate::SkipCause::NotManaged { reason: says("reason") });
+        Refreshes {
+            owed: vec![still(skipped), still(OwedCause::OtherManifest(says("manifest")))],
+            settled: vec![SettledRefresh {
+                subscriber: id(),
+                refresh: owed(),
+                cause: SettledCause::NoSource,
+            }],
+            unwritten: vec![says("path")],
+        }
+    };
     let skipped = |cause| Outcome::Skipped { cause };
     let events = [
         Event::SessionStarted(SessionStarted {
@@ -188,6 +204,7 @@ fn no_part_of_an_event_keeps_a_value() {
             noop: false,
             duration: Duration::ZERO,
             counts: crate::Counts::default(),
+            refreshes: refreshes(),
         })),
     ];
     let redactor = Redactor::new([SECRET]);
@@ -239,6 +256,7 @@ fn transaction_of(properties: Properties) -> Transaction {
         properties,
         reason: None,
         triggered_by: Vec::new(),
+        owed: Vec::new(),
         warnings: Vec::new(),
         notes: Vec::new(),
         state: None,

@@ -1,6 +1,6 @@
 use std::time::UNIX_EPOCH;
 
-use ccm_model::{Counts, Failure, Properties, ResourceId, SkipCause, StopCause};
+use ccm_model::{Counts, Failure, Properties, Refreshes, ResourceId, SkipCause, StopCause};
 use serde_json::{Value, json};
 
 use super::*;
@@ -19,6 +19,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         properties: Properties::default(),
         reason: None,
         triggered_by: Vec::new(),
+        owed: Vec::new(),
         warnings: Vec::new(),
         notes: Vec::new(),
         state: None,
@@ -109,6 +110,7 @@ fn a_run_is_framed_and_in_order_although_the_clock_goes_back() {
         counts: Counts { total: 1, unchanged: 1, ..Counts::default() },
         stopped: Some(StopCause::Timeout { after: Duration::from_secs(2) }),
         message: None,
+        refreshes: Refreshes::default(),
     };
     let events = [
         Event::SessionStarted(start),

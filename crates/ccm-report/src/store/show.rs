@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::time::{Duration, UNIX_EPOCH};
 
-use ccm_model::{ResourceId, RunSummary, display_timestamp, escape_control};
+use ccm_model::{Refreshes, ResourceId, RunSummary, display_timestamp, escape_control};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -178,6 +178,7 @@ fn summary_of(stored: &StoredSummary) -> RunSummary {
         counts: stored.counts,
         stopped: stored.stopped.as_ref().and_then(read_stop_cause),
         message: None,
+        refreshes: Refreshes::default(),
     }
 }
 

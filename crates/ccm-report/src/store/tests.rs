@@ -22,6 +22,7 @@ fn changed(name: &str) -> Event {
         properties: ccm_model::Properties::default(),
         reason: None,
         triggered_by: Vec::new(),
+        owed: Vec::new(),
         warnings: vec!["look here".to_owned()],
         notes: vec!["found there".to_owned()],
         state: None,
@@ -46,6 +47,7 @@ fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> Str
             counts,
             stopped: None,
             message: None,
+            refreshes: ccm_model::Refreshes::default(),
         };
         let recorded = store.finish(&StoredSummary::of(encoder.identity(), began, &summary, exit_code));
         recorded.record.expect("a record");
@@ -249,6 +251,7 @@ fn an_execution_that_can_not_be_kept_makes_the_record_incomplete() {
         counts: Counts::default(),
         stopped: None,
         message: None,
+        refreshes: ccm_model::Refreshes::default(),
     };
     let recorded = store.finish(&StoredSummary::of(&identity, UNIX_EPOCH, &summary, 4));
     assert!(matches!(recorded.record, Err(StoreError::Record { .. })));

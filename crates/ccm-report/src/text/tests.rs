@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use ccm_model::{
-    Counts, Failure, Properties, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Stream,
-    StreamTail, Transaction,
+    Counts, Failure, Properties, Refreshes, ResourceStarted, RunSummary, SessionStarted, SkipCause,
+    StopCause, Stream, StreamTail, Transaction,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -30,6 +30,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         properties: Properties::default(),
         reason: None,
         triggered_by: Vec::new(),
+        owed: Vec::new(),
         warnings: Vec::new(),
         notes: Vec::new(),
         state: None,
@@ -52,7 +53,14 @@ fn finished(transaction: Transaction) -> Event {
 }
 
 fn summary(counts: Counts) -> RunSummary {
-    RunSummary { noop: false, duration: Duration::from_millis(2_500), counts, stopped: None, message: None }
+    RunSummary {
+        noop: false,
+        duration: Duration::from_millis(2_500),
+        counts,
+        stopped: None,
+        message: None,
+        refreshes: Refreshes::default(),
+    }
 }
 
 /// The report as bytes that were written, codes included.

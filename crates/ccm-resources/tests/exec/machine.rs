@@ -66,6 +66,7 @@ impl Machine {
             diff: false,
             directory: std::path::Path::new("/"),
             state_directory: None,
+            ledger: None,
             describe_unchanged: true,
         };
         let mut transaction = None;

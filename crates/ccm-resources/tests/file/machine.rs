@@ -50,6 +50,7 @@ impl<'a> Runs<'a> {
             diff: self.diff,
             directory: self.directory,
             state_directory: self.state_directory,
+            ledger: None,
             describe_unchanged: true,
             only: None,
         };

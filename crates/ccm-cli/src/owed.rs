@@ -1,0 +1,67 @@
+//! The ledger of a manifest: its key, and words about why it can't be had.
+
+use std::path::Path;
+
+use ccm_engine::{Ledger, LedgerError, LedgerRun};
+use ccm_host::state::Directory;
+use ccm_model::Catalog;
+use ccm_report::RunIdentity;
+
+use crate::arguments::Apply;
+use crate::exit::Code;
+use crate::messages;
+use crate::secrets::secrets;
+
+/// Opens the ledger of a manifest; none if it can owe nothing.
+pub(crate) fn ledger(
+    arguments: &Apply,
+    catalog: &Catalog,
+    run: &RunIdentity,
+    state: Option<&Directory>,
+    place: Option<&Path>,
+) -> Result<Option<Ledger>, Code> {
+    let is_file = arguments.manifest.path != Path::new("-");
+    let key = match &catalog.name {
+        Some(name) => secrets().redact(name).into_owned(),
+        None if is_file => run.manifest.clone(),
+        None if catalog.resources.iter().all(|resource| resource.subscribe.is_empty()) => return Ok(None),
+        None => {
+            let message = "a manifest from standard input that has `subscribe` needs a name; nothing was run";
+            let cause =
+                "what it owes to subscribers is remembered for the next run under its name".to_owned();
+            messages::error(message, &[cause], &["add `name` below `ccm`".to_owned()]);
+            return Err(Code::NothingRun);
+        }
+    };
+    let run = LedgerRun { key, manifest: run.manifest.clone(), run_id: run.run_id.clone() };
+    let opened = match (state, place) {
+        (Some(state), _) => Ledger::open(state, run),
+        (None, Some(place)) => Ledger::look(place, run),
+        // Without a place for it, nothing was ever remembered.
+        (None, None) => return Ok(None),
+    };
+    let ledger = opened.map_err(|error| {
+        messages::from_error(&error, "nothing was run", &[hint(&error)]);
+        Code::NothingRun
+    })?;
+    if let Some(damage) = ledger.damage() {
+        messages::warning_of(damage);
+        messages::note(&match state {
+            Some(_) => format!(
+                "every refresh of this manifest counts as owed; the file is kept as {}",
+                damage.kept_as
+            ),
+            None => "every refresh of this manifest counts as owed; a run keeps the file under another name"
+                .to_owned(),
+        });
+    }
+    Ok(Some(ledger))
+}
+
+/// What to do about a ledger that can't be had.
+pub(crate) fn hint(error: &LedgerError) -> String {
+    match error {
+        LedgerError::Newer { .. } => "run that ccm, or one that is newer still".to_owned(),
+        _ => "move away what is in its place, or name another state directory with --state-dir".to_owned(),
+    }
+}

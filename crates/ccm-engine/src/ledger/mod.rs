@@ -1,0 +1,153 @@
+//! The ledger of a manifest: the refreshes that its changes have asked for and that were not done yet.
+//!
+//! What a change will owe is on the disk before the change happens, so a run may die at any moment: what is
+//! left in the ledger is owed to the next one. A manifest that owes nothing has no ledger.
+
+mod file;
+mod pending;
+mod record;
+
+use std::cell::RefCell;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use ccm_host::state::Directory;
+
+pub(crate) use file::LedgerFile;
+pub use pending::{PendingLedger, PendingRefresh, pending};
+pub(crate) use record::{Debt, Debts, Pair, dropped, owed, paid, whole};
+
+use file::DIRECTORY;
+use record::{Content, Unreadable};
+
+/// Says why what is owed can't be known, so that nothing should be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LedgerError {
+    /// A later version of ccm has written it.
+    #[error("the ledger {path:?} was written by a newer ccm (its version is {version})")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version of its format.
+        version: u64,
+    },
+    /// The directory of all ledgers can't be used.
+    #[error("the ledgers in {path:?} can't be read")]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Says what is wrong with a ledger that is not believed, so that everything counts as owed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the ledger {path:?} is damaged: {reason}")]
+pub struct LedgerDamage {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+    /// Under which name a run keeps it.
+    pub kept_as: String,
+}
+
+/// The run for which a ledger is opened.
+#[derive(Clone, Debug)]
+pub struct LedgerRun {
+    /// The key of its manifest: `ccm.name`, or the path of the file.
+    pub key: String,
+    /// What records call the manifest: the path of the file.
+    pub manifest: String,
+    /// The name of the run.
+    pub run_id: String,
+}
+
+/// The ledger of a manifest, opened for a run.
+#[derive(Debug)]
+pub struct Ledger {
+    run: LedgerRun,
+    earlier: Debts,
+    damage: Option<LedgerDamage>,
+    /// None for a run that writes nothing.
+    file: Option<RefCell<LedgerFile>>,
+}
+
+impl Ledger {
+    /// Opens it for a run that holds the lock of the state directory. Writes nothing yet.
+    pub fn open(state: &Directory, run: LedgerRun) -> Result<Self, LedgerError> {
+        let name = file::name(&run.key);
+        let directory = enter(state)?;
+        let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
+        let (earlier, damage) = found.unwrap_or_default();
+        let set_aside = damage.as_ref().map(|damage| damage.kept_as.clone());
+        let again = state.try_clone();
+        let state = again.map_err(|source| LedgerError::Directory { path: state.path().into(), source })?;
+        let file = RefCell::new(LedgerFile::new(state, directory, name, set_aside));
+        Ok(Self { run, earlier, damage, file: Some(file) })
+    }
+
+    /// Looks at it for a run that writes nothing.
+    pub fn look(state: &Path, run: LedgerRun) -> Result<Self, LedgerError> {
+        let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
+        let directory = match Directory::open(state).map_err(failed)? {
+            Some(state) => enter(&state)?,
+            None => None,
+        };
+        let name = file::name(&run.key);
+        let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
+        let (earlier, damage) = found.unwrap_or_default();
+        Ok(Self { run, earlier, damage, file: None })
+    }
+
+    /// What is wrong with it, if nobody can tell what it says.
+    pub fn damage(&self) -> Option<&LedgerDamage> {
+        self.damage.as_ref()
+    }
+
+    pub(crate) fn run(&self) -> &LedgerRun {
+        &self.run
+    }
+
+    /// What is owed from earlier runs; nothing can be told of a damaged one.
+    pub(crate) fn earlier(&self) -> &Debts {
+        &self.earlier
+    }
+
+    pub(crate) fn file(&self) -> Option<&RefCell<LedgerFile>> {
+        self.file.as_ref()
+    }
+}
+
+/// Opens the directory of all ledgers; none if it is not there.
+fn enter(state: &Directory) -> Result<Option<Directory>, LedgerError> {
+    match state.enter(DIRECTORY) {
+        Ok(directory) => Ok(Some(directory)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(LedgerError::Directory { path: state.path().join(DIRECTORY), source }),
+    }
+}
+
+/// What a ledger says, or what is wrong with it; none if it is not there.
+fn read(
+    directory: &Directory,
+    name: &str,
+    run: &LedgerRun,
+) -> Result<Option<(Debts, Option<LedgerDamage>)>, LedgerError> {
+    let path = directory.path().join(name);
+    let content = match file::read(directory, name) {
+        Ok(None) => return Ok(None),
+        Ok(Some(bytes)) => record::parse(&bytes),
+        Err(error) => Err(Unreadable::Damaged { reason: error.to_string() }),
+    };
+    let reason = match content {
+        Ok(Content { key, debts }) if key == run.key => return Ok(Some((debts, None))),
+        Ok(Content { key, .. }) => format!("it is of the manifest `{key}`"),
+        Err(Unreadable::Newer { version }) => return Err(LedgerError::Newer { path, version }),
+        Err(Unreadable::Damaged { reason }) => reason,
+    };
+    let kept_as = format!("{name}.damaged-{}", run.run_id);
+    Ok(Some((Debts::new(), Some(LedgerDamage { path, reason, kept_as }))))
+}

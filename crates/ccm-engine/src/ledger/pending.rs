@@ -1,0 +1,78 @@
+//! What all manifests owe, for who asks.
+
+use std::path::Path;
+
+use ccm_host::state::Directory;
+use ccm_model::{OwedRefresh, ResourceId};
+
+use super::file::{DIRECTORY, ENDING, read};
+use super::record::{Unreadable, parse};
+use super::{LedgerError, enter};
+
+/// The ledger of a manifest, as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingLedger {
+    /// The name of its file.
+    pub file: String,
+    /// The key of the manifest, if it can be read.
+    pub key: Option<String>,
+    /// What is owed.
+    pub refreshes: Vec<PendingRefresh>,
+    /// Why nobody knows what is owed; none if it is known.
+    pub unreadable: Option<String>,
+}
+
+/// A refresh that is owed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingRefresh {
+    /// The resource that has to be refreshed.
+    pub subscriber: ResourceId,
+    /// What it owes.
+    pub refresh: OwedRefresh,
+    /// The file of the manifest.
+    pub manifest: String,
+}
+
+/// Reads the ledgers of a state directory, and changes nothing. Those that owe nothing are left out.
+pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
+    let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
+    let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
+    let Some(directory) = enter(&state)? else { return Ok(Vec::new()) };
+    let mut names = directory.names().map_err(failed)?;
+    names.retain(|name| name.ends_with(ENDING) && !name.starts_with('.'));
+    names.sort_unstable();
+    Ok(names.into_iter().filter_map(|name| one(&directory, name)).collect())
+}
+
+/// One of them; none if it owes nothing, or was removed by now.
+fn one(directory: &Directory, file: String) -> Option<PendingLedger> {
+    let unreadable = |reason: String| PendingLedger {
+        file: file.clone(),
+        key: None,
+        refreshes: Vec::new(),
+        unreadable: Some(reason),
+    };
+    let bytes = match read(directory, &file) {
+        Ok(bytes) => bytes?,
+        Err(error) => return Some(unreadable(format!("damaged: {error}"))),
+    };
+    let content = match parse(&bytes) {
+        Ok(content) => content,
+        Err(Unreadable::Newer { version }) => {
+            return Some(unreadable(format!("written by a newer ccm (its version is {version})")));
+        }
+        Err(Unreadable::Damaged { reason }) => return Some(unreadable(format!("damaged: {reason}"))),
+    };
+    let refreshes = content.debts.into_iter().map(|(pair, debt)| PendingRefresh {
+        subscriber: pair.subscriber,
+        refresh: OwedRefresh { source: pair.source, run_id: debt.run_id, since: debt.since },
+        manifest: debt.manifest,
+    });
+    let refreshes: Vec<PendingRefresh> = refreshes.collect();
+    (!refreshes.is_empty()).then_some(PendingLedger {
+        file,
+        key: Some(content.key),
+        refreshes,
+        unreadable: None,
+    })
+}

@@ -1,0 +1,145 @@
+use std::time::{Duration, UNIX_EPOCH};
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn pair(subscriber: &str, source: &str) -> Pair {
+    Pair { subscriber: ResourceId::new("exec", subscriber), source: ResourceId::new("file", source) }
+}
+
+fn debt(seconds: u64) -> Debt {
+    Debt {
+        run_id: format!("run-{seconds}"),
+        since: UNIX_EPOCH + Duration::from_secs(seconds),
+        manifest: "/m.yaml".to_owned(),
+    }
+}
+
+fn header() -> String {
+    whole("site", [])
+}
+
+/// The subscribers that owe something, and from when, or why nobody knows.
+fn read(text: impl AsRef<[u8]>) -> String {
+    match parse(text.as_ref()) {
+        Ok(Content { debts, .. }) => {
+            let one = |(pair, debt): (&Pair, &Debt)| {
+                format!("{}<{}@{}", pair.subscriber.name, pair.source.name, debt.run_id)
+            };
+            debts.iter().map(one).collect::<Vec<_>>().join(" ")
+        }
+        Err(Unreadable::Newer { version }) => format!("newer: {version}"),
+        Err(Unreadable::Damaged { reason }) => format!("damaged: {reason}"),
+    }
+}
+
+#[test]
+fn a_ledger_is_lines_that_can_be_read_by_eye() {
+    let debts = Debts::from([(pair("reload", "/etc/a"), debt(9))]);
+    let text = whole("site", &debts) + &paid(&pair("reload", "/etc/a")) + &dropped(&pair("b", "/c"));
+    let expected = r#"{"protocol":"io.choria.ccm.v1.ledger","version":1,"manifest":"site"}
+{"record":"owed","subscriber":"exec#reload","source":"file#/etc/a","run":"run-9","since":"1970-01-01T00:00:09.000000Z","manifest":"/m.yaml"}
+{"record":"paid","subscriber":"exec#reload","source":"file#/etc/a"}
+{"record":"dropped","subscriber":"exec#b","source":"file#/c"}
+"#;
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn records_come_to_what_is_owed() {
+    let (a, b) = (pair("a", "x"), pair("b", "x"));
+    for (records, expected) in [
+        (vec![], ""),
+        (vec![owed(&a, &debt(1))], "a<x@run-1"),
+        (vec![owed(&a, &debt(1)), owed(&b, &debt(2))], "a<x@run-1 b<x@run-2"),
+        (vec![owed(&a, &debt(1)), owed(&a, &debt(2))], "a<x@run-1"),
+        (vec![owed(&a, &debt(1)), paid(&a), owed(&a, &debt(2))], "a<x@run-2"),
+        (vec![owed(&a, &debt(1)), owed(&b, &debt(1)), paid(&a)], "b<x@run-1"),
+        (vec![owed(&a, &debt(1)), dropped(&a)], ""),
+        (vec![paid(&a), dropped(&b)], ""),
+        (vec![owed(&a, &debt(1)), paid(&pair("a", "y"))], "a<x@run-1"),
+    ] {
+        assert_eq!(read(header() + &records.concat()), expected, "{records:?}");
+    }
+}
+
+#[test]
+fn a_record_that_is_torn_at_the_end_was_not_synced() {
+    let (a, b) = (owed(&pair("a", "x"), &debt(1)), owed(&pair("b", "x"), &debt(1)));
+    for torn in [&b[..1], &b[..b.len() - 1], "{}\n", "\0\0\0\0", "\0\0\n", "not a record\n"] {
+        assert_eq!(read(header() + &a + torn), "a<x@run-1", "{torn:?}");
+        assert_eq!(read(header() + torn), "", "{torn:?}");
+    }
+}
+
+#[test]
+fn what_ccm_does_not_write_is_damage() {
+    let a = owed(&pair("a", "x"), &debt(1));
+    let second = "damaged: line 2 is not a record";
+    for (text, expected) in [
+        (String::new(), "damaged: it has no header"),
+        (header().trim_end().to_owned(), "damaged: it has no header"),
+        ("\n".to_owned(), "damaged: line 1 is not a header"),
+        (a.clone(), "damaged: line 1 is not a header"),
+        ("\u{1}\u{2}\n".to_owned(), "damaged: line 1 is not a header"),
+        (header().replace("v1.ledger", "v1.other") + &a, "damaged: line 1 is the header of something else"),
+        (header().replace(":1,", ":0,") + &a, "damaged: there is no version 0"),
+        (header().replace(":1,", ":-1,") + &a, "damaged: line 1 is not a header"),
+        (header() + "\n" + &a, second),
+        (header() + &header() + &a, second),
+        (header() + &a.replace("exec#a", "a") + &a, second),
+        (header() + &a.replace("1970", "soon") + &a, second),
+        (header() + &a.replace("owed", "forgiven") + &a, second),
+        (header() + &a[1..] + &a, second),
+    ] {
+        assert_eq!(read(&text), expected, "{text}");
+    }
+    let mut bytes = header().into_bytes();
+    bytes.extend(b"\xff\n");
+    bytes.extend(a.as_bytes());
+    assert_eq!(read(bytes), second);
+}
+
+#[test]
+fn a_newer_ledger_is_not_damaged_whatever_is_in_it() {
+    for version in [2, 3, u64::MAX] {
+        let header = header().replace(":1,", &format!(":{version},\"new\":[1],"));
+        assert_eq!(read(header + "anything\nat all\n"), format!("newer: {version}"));
+    }
+}
+
+#[test]
+fn fields_may_be_added() {
+    let text = header().replace(":1,", ":1,\"new\":1,")
+        + &owed(&pair("a", "x"), &debt(1)).replace('{', "{\"new\":1,");
+    assert_eq!(read(text), "a<x@run-1");
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_comes_back(names in prop::collection::btree_map(("[^#]{1,9}", ".{1,9}"), 0..1_000_000_u64, 0..9)) {
+        let debts: Debts = names.iter().map(|((one, other), at)| (pair(one, other), debt(*at))).collect();
+        let content = parse(whole("a \"b\"\n", &debts).as_bytes());
+        prop_assert_eq!(content, Ok(Content { key: "a \"b\"\n".to_owned(), debts }));
+    }
+
+    #[test]
+    fn a_ledger_that_is_cut_anywhere_owes_no_more_and_is_damaged_only_in_its_header(cut: prop::sample::Index) {
+        let debts = Debts::from([(pair("a", "x"), debt(1)), (pair("b", "x"), debt(1))]);
+        let text = whole("site", &debts);
+        let cut = cut.index(text.len());
+        match parse(&text.as_bytes()[..cut]) {
+            Ok(content) => prop_assert!(content.debts.len() == text[..cut].matches('\n').count() - 1),
+            Err(error) => prop_assert!(cut < header().len(), "{error:?}"),
+        }
+    }
+
+    #[test]
+    fn nothing_makes_it_panic(bytes: Vec<u8>) {
+        let _ = parse(&bytes);
+        let mut behind = header().into_bytes();
+        behind.extend(bytes);
+        let _ = parse(&behind);
+    }
+}

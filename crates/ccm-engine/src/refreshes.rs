@@ -1,0 +1,309 @@
+//! Refreshes that are owed, as the walk comes to owe and to pay them.
+//!
+//! Before a resource executes, what its change would owe to its subscribers is in the [`Ledger`]. It is taken
+//! out when the execution turned out to change nothing, and when the subscriber had its turn. What is left
+//! then, whatever the reason, is owed to the next run.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use ccm_graph::Graph;
+use ccm_model::{
+    Failure, Outcome, OwedCause, OwedRefresh, Redactor, Refreshes as Summary, Resource, ResourceId,
+    ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction,
+};
+
+use crate::ledger::{Debt, Ledger, Pair, dropped, owed, paid, whole};
+use crate::run::Run;
+
+/// A refresh that is owed at this moment of the walk.
+struct Standing {
+    debt: Debt,
+    /// It is owed from an earlier run, whatever this one does.
+    is_earlier: bool,
+    /// How many executions of this run may ask for it.
+    asked: usize,
+    /// Why the turn of its subscriber did not end it; none if that has none here.
+    cause: Option<OwedCause>,
+}
+
+impl Standing {
+    fn new(debt: Debt, is_earlier: bool) -> Self {
+        Self { debt, is_earlier, asked: 0, cause: None }
+    }
+}
+
+/// The refreshes that are owed, and the ledger that remembers them.
+pub(crate) struct Refreshes<'a> {
+    run: &'a Run<'a>,
+    graph: &'a Graph,
+    /// None if this run remembers nothing.
+    ledger: Option<&'a Ledger>,
+    /// Names are written as they are shown.
+    redactor: Arc<Redactor>,
+    /// What stands for each child.
+    stand_ins: Vec<Option<ResourceIndex>>,
+    standing: BTreeMap<Pair, Standing>,
+    /// What the execution of a resource has asked for.
+    asked_by: HashMap<ResourceIndex, Vec<Pair>>,
+    settled: Vec<SettledRefresh>,
+}
+
+impl<'a> Refreshes<'a> {
+    pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph) -> Self {
+        let mut stand_ins = vec![None; run.catalog.children.len()];
+        if !stand_ins.is_empty() {
+            for index in run.catalog.indices() {
+                if let Some(child) = run.catalog.resource(index).stands_for {
+                    stand_ins[child.get()] = Some(index);
+                }
+            }
+        }
+        let mut refreshes = Self {
+            run,
+            graph,
+            ledger: run.ledger,
+            redactor: run.secrets.redactor(),
+            stand_ins,
+            standing: BTreeMap::new(),
+            asked_by: HashMap::new(),
+            settled: Vec::new(),
+        };
+        refreshes.take_over();
+        refreshes
+    }
+
+    /// Takes over what earlier runs have left.
+    fn take_over(&mut self) {
+        let Some(ledger) = self.ledger else { return };
+        if ledger.damage().is_some() {
+            for subscriber in self.run.catalog.indices() {
+                for pair in self.owed_by(subscriber) {
+                    self.standing.insert(pair, Standing::new(self.debt(ledger), true));
+                }
+            }
+            // What goes wrong is told by who next has to write, and at the end.
+            let _told_later = self.remember(ledger, &BTreeMap::new());
+            return;
+        }
+        if ledger.earlier().is_empty() {
+            return;
+        }
+        let mut left = ledger.earlier().clone();
+        for subscriber in self.run.catalog.indices() {
+            for pair in self.owed_by(subscriber) {
+                if let Some(debt) = left.remove(&pair) {
+                    self.standing.insert(pair, Standing::new(debt, true));
+                }
+            }
+        }
+        for (pair, debt) in left {
+            self.settle(ledger, pair, debt);
+        }
+    }
+
+    /// Settles what no resource of this manifest has to do, unless another manifest of the same name has to.
+    fn settle(&mut self, ledger: &Ledger, pair: Pair, debt: Debt) {
+        let is_ours = debt.manifest == ledger.run().manifest;
+        // A manifest that can't be looked for is not known to be gone.
+        if !is_ours && self.run.host.files.exists(Path::new(&debt.manifest)).unwrap_or(true) {
+            self.standing.insert(pair, Standing::new(debt, true));
+        } else if !self.run.noop {
+            let has = |id: &ResourceId| self.run.catalog.indices().any(|index| self.id(index) == *id);
+            let cause = match (has(&pair.subscriber), has(&pair.source)) {
+                (false, _) => SettledCause::NoSubscriber,
+                (true, false) => SettledCause::NoSource,
+                (true, true) => SettledCause::NoSubscription,
+            };
+            let refresh = refresh(&pair, &debt);
+            self.settled.push(SettledRefresh { subscriber: pair.subscriber, refresh, cause });
+        }
+    }
+
+    /// The name of a resource, as it is shown.
+    fn id(&self, index: ResourceIndex) -> ResourceId {
+        let id = &self.run.catalog.resource(index).id;
+        ResourceId::new(Arc::clone(&id.type_name), &*self.redactor.redact(&id.name))
+    }
+
+    /// What a subscriber can owe. What stands for a child has nothing of its own to refresh.
+    fn owed_by(&self, subscriber: ResourceIndex) -> Vec<Pair> {
+        if self.run.catalog.resource(subscriber).stands_for.is_some() {
+            return Vec::new();
+        }
+        let sources = self.graph.subscriptions(subscriber);
+        sources.map(|source| Pair { subscriber: self.id(subscriber), source: self.id(source) }).collect()
+    }
+
+    /// What a change of a resource asks for. Who is in noop is asked for nothing.
+    fn asked_for(&self, index: ResourceIndex) -> Vec<Pair> {
+        let catalog = self.run.catalog;
+        let around = catalog.children_around(catalog.resource(index));
+        // With it, what stands for the manifests around it changes.
+        let sources = std::iter::once(index).chain(around.filter_map(|child| self.stand_ins[child.get()]));
+        let is_asked = |resource: &Resource| {
+            resource.stands_for.is_none() && !resource.child.is_some_and(|child| catalog.child(child).noop)
+        };
+        sources
+            .flat_map(|source| self.graph.subscribers(source).map(move |subscriber| (subscriber, source)))
+            .filter(|(subscriber, _)| is_asked(catalog.resource(*subscriber)))
+            .map(|(subscriber, source)| Pair { subscriber: self.id(subscriber), source: self.id(source) })
+            .collect()
+    }
+
+    fn debt(&self, ledger: &Ledger) -> Debt {
+        let run = ledger.run();
+        Debt { run_id: run.run_id.clone(), since: self.run.host.clock.now(), manifest: run.manifest.clone() }
+    }
+
+    /// What a resource owes from earlier runs, and to whom.
+    pub(crate) fn owed_from_earlier(&self, index: ResourceIndex) -> Vec<(ResourceIndex, OwedRefresh)> {
+        if self.standing.is_empty() {
+            return Vec::new();
+        }
+        let owed = |source: ResourceIndex| {
+            let pair = Pair { subscriber: self.id(index), source: self.id(source) };
+            let standing = self.standing.get(&pair).filter(|standing| standing.is_earlier)?;
+            Some((source, refresh(&pair, &standing.debt)))
+        };
+        self.graph.subscriptions(index).filter_map(owed).collect()
+    }
+
+    /// Remembers, safe on the disk, what the execution of resources is about to owe.
+    pub(crate) fn ask(&mut self, executed: &[ResourceIndex]) -> Result<(), Failure> {
+        let Some(ledger) = self.ledger else { return Ok(()) };
+        let asked = executed.iter().map(|index| (*index, self.asked_for(*index)));
+        let asked: Vec<_> = asked.filter(|(_, pairs)| !pairs.is_empty()).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let mut new: BTreeMap<&Pair, Debt> = BTreeMap::new();
+        for pair in asked.iter().flat_map(|(_, pairs)| pairs).filter(|pair| !self.standing.contains_key(pair)) {
+            new.entry(pair).or_insert_with(|| self.debt(ledger));
+        }
+        self.remember(ledger, &new).map_err(|error| {
+            let failure = Failure::from_error(&error).because_of(not_written(ledger));
+            failure.because_of("the refreshes that a change of it would owe can't be remembered")
+        })?;
+        for (pair, debt) in new {
+            self.standing.insert(pair.clone(), Standing::new(debt, false));
+        }
+        for (_, pairs) in &asked {
+            for pair in pairs {
+                if let Some(standing) = self.standing.get_mut(pair) {
+                    standing.asked += 1;
+                }
+            }
+        }
+        self.asked_by.extend(asked);
+        Ok(())
+    }
+
+    /// Takes note of the end of a resource's turn.
+    pub(crate) fn ended(&mut self, index: ResourceIndex, transaction: &Transaction) {
+        let Some(ledger) = self.ledger.filter(|_| !self.standing.is_empty()) else { return };
+        let mut lines = String::new();
+        let asked = self.asked_by.remove(&index).unwrap_or_default();
+        if transaction.outcome == Outcome::Unchanged {
+            for pair in asked {
+                let Some(standing) = self.standing.get_mut(&pair) else { continue };
+                standing.asked -= 1;
+                if standing.asked == 0 && !standing.is_earlier {
+                    self.standing.remove(&pair);
+                    lines += &dropped(&pair);
+                }
+            }
+        }
+        let child = self.run.catalog.resource(index).child;
+        let is_noop = self.run.noop || child.is_some_and(|child| self.run.catalog.child(child).noop);
+        let cause = still_owed(transaction).or(is_noop.then_some(OwedCause::Noop));
+        for pair in self.owed_by(index) {
+            let Some(standing) = self.standing.get_mut(&pair) else { continue };
+            if cause.is_some() {
+                standing.cause.clone_from(&cause);
+            } else {
+                self.standing.remove(&pair);
+                lines += &paid(&pair);
+            }
+        }
+        if !lines.is_empty() {
+            self.note(ledger, &lines);
+        }
+    }
+
+    /// Writes what is about to be owed, safe on the disk.
+    fn remember(&self, ledger: &Ledger, new: &BTreeMap<&Pair, Debt>) -> std::io::Result<()> {
+        let Some(file) = ledger.file() else { return Ok(()) };
+        let mut file = file.borrow_mut();
+        let lines: String = new.iter().map(|(pair, debt)| owed(pair, debt)).collect();
+        if !file.grows() {
+            // What was read is as safe then as what is new: who wrote it may not have come to that.
+            file.rewrite(&(self.content(ledger) + &lines))
+        } else if lines.is_empty() {
+            Ok(())
+        } else {
+            file.grow(&lines, true)
+        }
+    }
+
+    /// Writes what is owed no more. That it is lost repeats a refresh and does no other harm, so nobody waits
+    /// for the disk; and if it can't be written, all is written once more at the end, which tells of it.
+    fn note(&self, ledger: &Ledger, lines: &str) {
+        let Some(file) = ledger.file() else { return };
+        let mut file = file.borrow_mut();
+        let _told_at_the_end =
+            if file.grows() { file.grow(lines, false) } else { file.rewrite(&self.content(ledger)) };
+    }
+
+    fn content(&self, ledger: &Ledger) -> String {
+        whole(&ledger.run().key, self.standing.iter().map(|(pair, standing)| (pair, &standing.debt)))
+    }
+
+    /// Leaves in the ledger what is still owed.
+    pub(crate) fn finish(self) -> Summary {
+        let Some(ledger) = self.ledger else { return Summary::default() };
+        let written = match ledger.file() {
+            None => Ok(()),
+            Some(file) => {
+                let mut file = file.borrow_mut();
+                if !self.settled.is_empty() {
+                    file.touch();
+                }
+                file.finish(&self.content(ledger), !self.standing.is_empty())
+            }
+        };
+        let unwritten = written
+            .err()
+            .map_or_else(Vec::new, |error| Failure::from_error(&error).because_of(not_written(ledger)).chain);
+        let still = |(pair, standing): (Pair, Standing)| {
+            let refresh = refresh(&pair, &standing.debt);
+            let cause = standing.cause.unwrap_or(OwedCause::OtherManifest(standing.debt.manifest));
+            StillOwed { subscriber: pair.subscriber, refresh, cause }
+        };
+        Summary { owed: self.standing.into_iter().map(still).collect(), settled: self.settled, unwritten }
+    }
+}
+
+fn not_written(ledger: &Ledger) -> String {
+    let path = ledger.file().map(|file| file.borrow().path()).unwrap_or_default();
+    format!("the ledger {} can't be written", path.display())
+}
+
+fn refresh(pair: &Pair, debt: &Debt) -> OwedRefresh {
+    OwedRefresh { source: pair.source.clone(), run_id: debt.run_id.clone(), since: debt.since }
+}
+
+/// Why the turn of a subscriber has not paid what it owes; none if it has: it was refreshed, or its own rules
+/// declined that.
+fn still_owed(transaction: &Transaction) -> Option<OwedCause> {
+    match &transaction.outcome {
+        Outcome::Changed | Outcome::Refreshed => None,
+        // Without a provider it did not come to its rules: a late value was missing.
+        Outcome::Unchanged if transaction.provider.is_some() => None,
+        Outcome::Unchanged => Some(OwedCause::NoValue),
+        Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => Some(OwedCause::Noop),
+        Outcome::Skipped { cause } => Some(OwedCause::Skipped(cause.clone())),
+        Outcome::Failed(_) => Some(OwedCause::Failed),
+    }
+}

@@ -1,0 +1,547 @@
+//! Refreshes that are owed from one run to the next.
+#![expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
+
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ccm_engine::{LateValues, Ledger, LedgerError, LedgerRun, Progress, Resolved, pending};
+use ccm_host::state::Directory;
+use ccm_model::{
+    Catalog, Child, ChildIndex, Control, Failure, OwedCause, Resource, ResourceIndex, RunSummary, Secrets,
+    SettledCause, SkipCause,
+};
+use ccm_testkit::Scratch;
+
+use crate::fake::{Options, Ran, catalog, run_until, run_with, seen, watch};
+
+/// A machine on which one run follows another.
+struct Machine {
+    scratch: Scratch,
+    runs: Cell<u32>,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let machine = Self { scratch: Scratch::new(), runs: Cell::new(0) };
+        let state = machine.state();
+        watch(move || owed_in(&state));
+        machine
+    }
+
+    fn state(&self) -> PathBuf {
+        self.scratch.path().join("state")
+    }
+
+    /// The only ledger there is.
+    fn file(&self) -> PathBuf {
+        let mut files = fs::read_dir(self.state().join("refreshes")).expect("ledgers").flatten();
+        files.next().expect("a ledger").path()
+    }
+
+    fn named(&self, key: &str, manifest: &str) -> LedgerRun {
+        self.runs.set(self.runs.get() + 1);
+        let run_id = format!("run{}", self.runs.get());
+        LedgerRun { key: key.to_owned(), manifest: manifest.to_owned(), run_id }
+    }
+
+    fn open(&self, run: LedgerRun) -> Result<Ledger, LedgerError> {
+        Ledger::open(&Directory::open_private(&self.state()).expect("a state directory"), run)
+    }
+
+    fn run_as(&self, run: LedgerRun, catalog: &Catalog, options: Options<'_>) -> Option<Ran> {
+        let ledger = self.open(run).expect("a ledger");
+        run_until(catalog, &Options { ledger: Some(&ledger), ..options })
+    }
+
+    fn run_catalog(&self, catalog: &Catalog, options: Options<'_>) -> Ran {
+        self.run_as(self.named("site", "/site.yaml"), catalog, options).expect("the run comes to its end")
+    }
+
+    fn run(&self, lines: &[&str]) -> Vec<String> {
+        self.run_catalog(&catalog(lines), Options::default()).lines
+    }
+
+    /// Runs it as far as something that never ends, and is killed there.
+    fn killed(&self, lines: &[&str]) {
+        let ran = self.run_as(self.named("site", "/site.yaml"), &catalog(lines), Options::default());
+        assert!(ran.is_none(), "it came to its end");
+    }
+
+    fn noop(&self, lines: &[&str]) -> Ran {
+        let ledger = Ledger::look(&self.state(), self.named("site", "/site.yaml")).expect("a ledger");
+        run_with(&catalog(lines), &Options { noop: true, ledger: Some(&ledger), ..Options::default() })
+    }
+
+    /// What is owed according to what is on the disk.
+    fn owed(&self) -> String {
+        owed_in(&self.state())
+    }
+
+    /// All that is in the state directory: names, times and content.
+    fn everything(&self) -> String {
+        let ledgers = fs::read_dir(self.state().join("refreshes")).into_iter().flatten().flatten();
+        let one = |path: PathBuf| {
+            let metadata = fs::symlink_metadata(&path).expect("it is there");
+            let content = fs::read_to_string(&path).ok();
+            format!("{} {:?} {content:?}", path.display(), metadata.modified())
+        };
+        let paths = ledgers.map(|entry| entry.path()).chain([self.state().join("refreshes")]);
+        paths.filter(|path| path.exists()).map(one).collect()
+    }
+}
+
+fn owed_in(state: &Path) -> String {
+    let ledgers = pending(state).expect("ledgers");
+    let one = |ledger: &ccm_engine::PendingLedger| {
+        let refreshes = ledger.refreshes.iter();
+        let refreshes =
+            refreshes.map(|owed| format!("{}<{}", owed.subscriber.name, owed.refresh.source.name));
+        let unreadable = ledger.unreadable.iter().cloned();
+        refreshes.chain(unreadable).collect::<Vec<_>>().join(" ")
+    };
+    ledgers.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// What a summary says is still owed, and why.
+fn still(summary: &RunSummary) -> Vec<String> {
+    let cause = |cause: &OwedCause| match cause {
+        OwedCause::Failed => "failed".to_owned(),
+        OwedCause::Noop => "noop".to_owned(),
+        OwedCause::NoValue => "no value".to_owned(),
+        OwedCause::OtherManifest(manifest) => format!("of {manifest}"),
+        OwedCause::Skipped(SkipCause::Unmet { culprits }) => format!("unmet because of {}", culprits[0].name),
+        OwedCause::Skipped(SkipCause::NotManaged { reason }) => reason.clone(),
+        OwedCause::Skipped(SkipCause::NotSelected) => "not selected".to_owned(),
+        OwedCause::Skipped(SkipCause::Stopped { .. }) => "stopped".to_owned(),
+        OwedCause::Skipped(other) => format!("{other:?}"),
+    };
+    let owed = summary.refreshes.owed.iter();
+    owed.map(|still| {
+        let (subscriber, source) = (&still.subscriber.name, &still.refresh.source.name);
+        format!("{subscriber}<{source} since {}: {}", still.refresh.run_id, cause(&still.cause))
+    })
+    .collect()
+}
+
+#[test]
+fn what_a_change_will_owe_is_on_the_disk_before_it_happens() {
+    let machine = Machine::new();
+    let lines = machine.run(&["a needs", "b subscribe=a", "c subscribe=a,b"]);
+    assert_eq!(lines, ["a changed", "b refreshed by a", "c refreshed by a,b"]);
+    assert_eq!(seen(), ["a: b<a c<a", "b: b<a c<a c<b", "c: c<a c<b"]);
+    assert_eq!(machine.owed(), "");
+    assert_eq!(fs::read_dir(machine.state().join("refreshes")).expect("a directory").count(), 0);
+}
+
+#[test]
+fn a_steady_run_touches_nothing() {
+    let machine = Machine::new();
+    machine.run(&["a", "b subscribe=a", "c needs"]);
+    assert!(!machine.state().join("refreshes").exists());
+    machine.run(&["a needs", "b subscribe=a fails=execute"]);
+    let before = machine.everything();
+    // It can't be refreshed, and nothing else is to be done.
+    let mut catalog = catalog(&["a", "b subscribe=a"]);
+    catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
+    assert_eq!(machine.run_catalog(&catalog, Options::default()).lines, ["a stable", "b skipped: off"]);
+    assert_eq!(machine.everything(), before);
+}
+
+#[test]
+fn a_killed_run_leaves_its_refresh_to_the_next_one() {
+    for killed in [
+        vec!["a needs hangs", "b subscribe=a"],
+        vec!["a needs", "b subscribe=a hangs"],
+        vec!["a needs", "hangs needs hangs", "b subscribe=a require=hangs"],
+    ] {
+        let machine = Machine::new();
+        machine.killed(&killed);
+        assert_eq!(machine.owed(), "b<a", "{killed:?}");
+        let next = ["a", "hangs", "b subscribe=a"];
+        assert_eq!(
+            machine.noop(&next).lines[2],
+            "b would refresh by a (owed: a since run1): Would have moved"
+        );
+        assert_eq!(machine.run(&next)[2], "b refreshed by a (owed: a since run1)");
+        assert_eq!(machine.owed(), "");
+        assert_eq!(machine.run(&next), ["a stable", "hangs stable", "b stable"]);
+    }
+}
+
+#[test]
+fn a_run_that_pays_and_is_killed_leaves_the_rest() {
+    let machine = Machine::new();
+    machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a", "c subscribe=a"]);
+    machine.killed(&["a", "hangs", "b subscribe=a", "c subscribe=a hangs"]);
+    assert_eq!(machine.owed(), "c<a");
+    assert_eq!(
+        machine.run(&["a", "b subscribe=a", "c subscribe=a"])[1..],
+        ["b stable", "c refreshed by a (owed: a since run1)"]
+    );
+}
+
+#[test]
+fn all_triggers_make_one_refresh_and_are_named() {
+    let machine = Machine::new();
+    machine.killed(&["a needs", "d", "hangs needs hangs", "b subscribe=a,d"]);
+    let ran = machine.run_catalog(&catalog(&["a", "d needs", "b subscribe=a,d"]), Options::default());
+    assert_eq!(ran.lines[2], "b refreshed by a,d (owed: a since run1)");
+    assert_eq!(ran.calls.iter().filter(|call| *call == "execute b").count(), 1);
+    // What it owed already it goes on to owe from then.
+    machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a"]);
+    machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a"]);
+    assert_eq!(machine.run(&["a needs", "b subscribe=a"])[1], "b refreshed by a (owed: a since run3)");
+}
+
+#[test]
+fn what_can_not_be_refreshed_stays_owed_and_says_why() {
+    let skipped = |lines: &[&str], reason: &str| {
+        let mut catalog = catalog(lines);
+        catalog.resources[1].control = Control::NotManaged { reason: reason.to_owned() };
+        catalog
+    };
+    let only_a = [ResourceIndex(0)];
+    for (catalog, options, expected) in [
+        (catalog(&["a needs", "b subscribe=a fails=read"]), Options::default(), "failed"),
+        (catalog(&["a needs", "b subscribe=a fails=execute"]), Options::default(), "failed"),
+        (catalog(&["a needs", "b subscribe=a panics=execute"]), Options::default(), "failed"),
+        (catalog(&["a needs", "b subscribe=a fails=verify"]), Options::default(), "failed"),
+        (catalog(&["a needs fails=verify", "b subscribe=a"]), Options::default(), "unmet because of a"),
+        (catalog(&["a needs fails=execute", "b subscribe=a"]), Options::default(), "unmet because of a"),
+        (catalog(&["a needs panics=execute", "b subscribe=a"]), Options::default(), "unmet because of a"),
+        (catalog(&["a needs", "b subscribe=a,x", "x fails=read"]), Options::default(), "unmet because of x"),
+        (catalog(&["a needs stops", "b subscribe=a"]), Options::default(), "stopped"),
+        (
+            catalog(&["a needs", "b subscribe=a"]),
+            Options { only: Some(&only_a), ..Options::default() },
+            "not selected",
+        ),
+        (skipped(&["a needs", "b subscribe=a"], "off"), Options::default(), "off"),
+        (
+            catalog(&["a needs", "b subscribe=a late"]),
+            Options { late: Some(&Missing), ..Options::default() },
+            "no value",
+        ),
+    ] {
+        let machine = Machine::new();
+        let ran = machine.run_catalog(&catalog, options);
+        assert_eq!(still(&ran.summary), [format!("b<a since run1: {expected}")]);
+        assert_eq!(machine.owed(), "b<a", "{expected}");
+        let next = machine.run(&["a", "b subscribe=a"]);
+        assert_eq!(next, ["a stable", "b refreshed by a (owed: a since run1)"], "{expected}");
+        assert_eq!(machine.owed(), "");
+    }
+}
+
+/// What `b` needs is not there.
+struct Missing;
+
+impl LateValues for Missing {
+    fn is_late(&self, _: ResourceIndex) -> bool {
+        true
+    }
+
+    fn resolve(&self, _: ResourceIndex, resource: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+        Ok(match &*resource.id.name {
+            "b" => Resolved::NoValue { reason: "nothing gave it".to_owned() },
+            _ => Resolved::AsWritten,
+        })
+    }
+}
+
+#[test]
+fn what_the_subscriber_declines_is_paid() {
+    for second in ["b subscribe=a declines", "b subscribe=a idle"] {
+        let machine = Machine::new();
+        assert_eq!(machine.run(&["a needs", second])[1], "b stable by a");
+        assert_eq!(machine.owed(), "");
+        machine.killed(&["a needs hangs", second]);
+        assert_eq!(machine.run(&["a", second])[1], "b stable by a (owed: a since run2)");
+        assert_eq!(machine.owed(), "");
+    }
+}
+
+#[test]
+fn an_execution_that_changes_nothing_takes_back_only_what_it_has_asked_for() {
+    let machine = Machine::new();
+    let ran = machine.run(&["a needs idle", "b subscribe=a"]);
+    assert_eq!(ran, ["a stable", "b stable"]);
+    assert_eq!((seen(), machine.owed()), (vec!["a: b<a".to_owned()], String::new()));
+    machine.killed(&["a needs hangs", "b subscribe=a"]);
+    let ran = machine.run(&["a needs idle", "b subscribe=a"]);
+    assert_eq!(ran, ["a stable", "b refreshed by a (owed: a since run2)"]);
+}
+
+#[test]
+fn what_is_outside_a_selection_stays_owed() {
+    let machine = Machine::new();
+    machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a", "c subscribe=a"]);
+    let catalog = catalog(&["a", "hangs", "b subscribe=a", "c subscribe=a"]);
+    let only = [ResourceIndex(2)];
+    let ran = machine.run_catalog(&catalog, Options { only: Some(&only), ..Options::default() });
+    assert_eq!(ran.lines[2], "b refreshed by a (owed: a since run1)");
+    assert_eq!(still(&ran.summary), ["c<a since run1: not selected"]);
+    assert_eq!(machine.owed(), "c<a");
+}
+
+#[test]
+fn noop_says_what_is_owed_and_changes_nothing() {
+    let machine = Machine::new();
+    machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a", "c subscribe=b"]);
+    let before = machine.everything();
+    let ran = machine.noop(&["a", "b subscribe=a", "c subscribe=b"]);
+    assert_eq!(
+        ran.lines,
+        [
+            "a stable",
+            "b would refresh by a (owed: a since run1): Would have moved",
+            "c would refresh by b: Would have moved",
+        ]
+    );
+    assert_eq!(still(&ran.summary), ["b<a since run1: noop"]);
+    let ran = machine.noop(&["a", "b subscribe=a declines"]);
+    assert_eq!(still(&ran.summary), ["b<a since run1: noop"]);
+    let ran = machine.noop(&["a"]);
+    assert!(ran.summary.refreshes.settled.is_empty());
+    assert_eq!(machine.everything(), before);
+}
+
+#[test]
+fn what_is_not_managed_is_no_pending_change() {
+    let machine = Machine::new();
+    machine.killed(&["a needs hangs", "b subscribe=a"]);
+    let mut catalog = catalog(&["a", "b subscribe=a"]);
+    catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
+    let ledger = Ledger::look(&machine.state(), machine.named("site", "/site.yaml")).expect("a ledger");
+    let ran = run_with(&catalog, &Options { noop: true, ledger: Some(&ledger), ..Options::default() });
+    assert!(!ran.summary.counts.any_change());
+    assert_eq!(still(&ran.summary), ["b<a since run1: off"]);
+}
+
+#[test]
+fn what_left_the_manifest_is_settled_and_named() {
+    for (next, expected) in [
+        (vec!["a"], SettledCause::NoSubscriber),
+        (vec!["b"], SettledCause::NoSource),
+        (vec!["a", "b require=a"], SettledCause::NoSubscription),
+    ] {
+        let machine = Machine::new();
+        machine.killed(&["a needs hangs", "b subscribe=a"]);
+        let ran = machine.run_catalog(&catalog(&next), Options::default());
+        let [settled] = &ran.summary.refreshes.settled[..] else { panic!("{:?}", ran.summary) };
+        let named = (&*settled.subscriber.name, &*settled.refresh.source.name, &*settled.refresh.run_id);
+        assert_eq!((named, settled.cause), (("b", "a", "run1"), expected));
+        assert!(ran.lines.iter().all(|line| line.ends_with("stable")), "{:?}", ran.lines);
+        assert_eq!(machine.owed(), "");
+    }
+}
+
+#[test]
+fn manifests_of_one_name_leave_each_other_what_is_owed() {
+    let machine = Machine::new();
+    // The first one can be looked for, the second is gone.
+    let there = machine.scratch.write("there.yaml", "").display().to_string();
+    let gone = machine.scratch.at("gone.yaml");
+    let first = catalog(&["a needs hangs", "b subscribe=a"]);
+    for (manifest, expected) in [(&*there, "b<a"), (&*gone, "")] {
+        assert!(machine.run_as(machine.named("site", manifest), &first, Options::default()).is_none());
+        let run = machine.named("site", "/other.yaml");
+        let ran = machine.run_as(run, &catalog(&["x"]), Options { there: &[&there], ..Options::default() });
+        let ran = ran.expect("the run comes to its end");
+        assert_eq!(machine.owed(), expected);
+        let settled = ran.summary.refreshes.settled.len();
+        assert_eq!((still(&ran.summary).len(), settled), if expected.is_empty() { (0, 1) } else { (1, 0) });
+        machine.run(&["a", "b subscribe=a"]);
+    }
+}
+
+#[test]
+fn another_name_has_another_ledger() {
+    let machine = Machine::new();
+    machine.killed(&["a needs hangs", "b subscribe=a"]);
+    let run = machine.named("renamed", "/site.yaml");
+    let ran = machine.run_as(run, &catalog(&["a needs", "b subscribe=a"]), Options::default());
+    assert_eq!(ran.expect("an end").lines, ["a changed", "b refreshed by a"]);
+    assert_eq!(machine.owed(), "b<a", "it is still there to be seen");
+}
+
+#[test]
+fn a_change_in_a_child_is_owed_to_who_subscribes_to_what_stands_for_it() {
+    let with_child = |lines: &[&str], noop| {
+        let mut catalog = catalog(lines);
+        catalog.children.push(Child { noop, ..Child::default() });
+        for resource in &mut catalog.resources {
+            match &*resource.id.name {
+                "c" => resource.stands_for = Some(ChildIndex(0)),
+                name if name.starts_with("c.") => resource.child = Some(ChildIndex(0)),
+                _ => {}
+            }
+        }
+        catalog
+    };
+    let resources =
+        ["c.a needs idle", "c.b needs", "c.d needs hangs", "c require=c.a,c.b,c.d", "after subscribe=c"];
+    let machine = Machine::new();
+    let run = || machine.named("site", "/site.yaml");
+    assert!(machine.run_as(run(), &with_child(&resources, false), Options::default()).is_none());
+    assert_eq!(seen(), ["c.a: after<c", "c.b: after<c", "c.d: after<c"]);
+    let next = with_child(&["c.a", "c.b", "c.d", "c require=c.a,c.b,c.d", "after subscribe=c"], false);
+    let lines = machine.run_catalog(&next, Options::default()).lines;
+    assert_eq!(lines[4], "after refreshed by c (owed: c since run1)");
+    // In noop nothing is done, so nothing is owed.
+    let noop = with_child(
+        &["a needs", "c.a needs", "c.b subscribe=a", "c require=c.a,c.b subscribe=a", "after subscribe=c"],
+        true,
+    );
+    let ran = machine.run_catalog(&noop, Options::default());
+    assert_eq!(
+        ran.lines[2..],
+        [
+            "c.b would refresh by a: Would have moved",
+            "c would change: Would have applied the manifest",
+            "after stable"
+        ]
+    );
+    assert_eq!((seen(), machine.owed()), (vec!["a: ".to_owned()], String::new()));
+}
+
+#[test]
+fn a_debt_of_what_is_in_noop_by_now_stays() {
+    let machine = Machine::new();
+    machine.killed(&["a needs hangs", "b subscribe=a", "d subscribe=a declines"]);
+    let mut catalog = catalog(&["a", "b subscribe=a", "d subscribe=a declines"]);
+    catalog.children.push(Child { noop: true, ..Child::default() });
+    catalog.resources[1].child = Some(ChildIndex(0));
+    catalog.resources[2].child = Some(ChildIndex(0));
+    let ran = machine.run_catalog(&catalog, Options::default());
+    assert_eq!(still(&ran.summary), ["b<a since run1: noop", "d<a since run1: noop"]);
+    assert_eq!(machine.owed(), "b<a d<a");
+}
+
+#[test]
+fn a_ledger_that_can_not_be_written_keeps_its_resource_from_executing() {
+    let machine = Machine::new();
+    let ledger = machine.open(machine.named("site", "/site.yaml")).expect("a ledger");
+    fs::write(machine.state().join("refreshes"), "precious").expect("a file in its place");
+    watch(String::new);
+    let catalog = catalog(&["a needs", "b subscribe=a", "c needs"]);
+    let ran = run_with(&catalog, &Options { ledger: Some(&ledger), ..Options::default() });
+    assert!(
+        ran.lines[0].starts_with(
+            "a failed: the refreshes that a change of it would owe can't be remembered < the ledger "
+        ) && ran.lines[0]
+            .ends_with("refreshes/site-fbae041b.ledger can't be written < Not a directory (os error 20)"),
+        "{:?}",
+        ran.lines
+    );
+    assert_eq!(ran.lines[1..], ["b unmet because of a", "c changed"]);
+    assert_eq!(ran.calls, ["read a", "read c", "execute c"]);
+    assert!(ran.summary.refreshes.owed.is_empty());
+}
+
+/// Harms a file.
+type Harm = fn(&Path);
+
+#[test]
+fn a_damaged_ledger_owes_everything_and_is_kept() {
+    let damage: [(&str, Harm); 4] = [
+        ("line 1 is not a header", |path| fs::write(path, "garbage\n").expect("a file")),
+        ("it has no header", |path| fs::write(path, "").expect("a file")),
+        ("symbolic link", |path| {
+            fs::remove_file(path).expect("it is there");
+            std::os::unix::fs::symlink("/etc/hostname", path).expect("a link");
+        }),
+        ("it is longer than 67108864 bytes", |path| {
+            let truncate = std::process::Command::new("truncate").args(["-s", "1T"]).arg(path).status();
+            assert!(truncate.is_ok_and(|status| status.success()));
+        }),
+    ];
+    for (reason, damage) in damage {
+        let machine = Machine::new();
+        machine.killed(&["a needs hangs", "b subscribe=a"]);
+        let file = machine.file();
+        damage(&file);
+        let before = fs::symlink_metadata(&file).expect("it is there").len();
+        let next = ["a", "b subscribe=a", "c subscribe=a fails=execute"];
+        let noop = machine.noop(&next);
+        assert_eq!(
+            noop.lines[1..],
+            [
+                "b would refresh by a (owed: a since run2): Would have moved",
+                "c would refresh by a (owed: a since run2): Would have moved",
+            ]
+        );
+        assert_eq!(fs::symlink_metadata(&file).expect("it is there").len(), before, "noop changes nothing");
+        let ledger = machine.open(machine.named("site", "/site.yaml")).expect("a ledger");
+        let found = ledger.damage().expect("damage");
+        assert!(found.reason.contains(reason), "{}", found.reason);
+        let kept = file.with_file_name(&found.kept_as);
+        let ran = run_with(&catalog(&next), &Options { ledger: Some(&ledger), ..Options::default() });
+        assert_eq!(
+            ran.lines[1..],
+            ["b refreshed by a (owed: a since run3)", "c failed by a (owed: a since run3): execute failed",]
+        );
+        assert_eq!(seen(), ["b: b<a c<a", "c: c<a"], "the new one stands before anything happens");
+        assert_eq!(fs::symlink_metadata(&kept).expect("it is kept").len(), before);
+        assert_eq!(machine.owed(), "c<a");
+        assert_eq!(
+            machine.run(&["a", "b subscribe=a", "c subscribe=a"])[1..],
+            ["b stable", "c refreshed by a (owed: a since run3)"]
+        );
+        assert!(kept.symlink_metadata().is_ok() && !file.exists());
+    }
+}
+
+#[test]
+fn a_ledger_of_another_manifest_is_not_believed() {
+    let machine = Machine::new();
+    machine.killed(&["a needs hangs", "b subscribe=a"]);
+    let file = machine.file();
+    let text = fs::read_to_string(&file)
+        .expect("a ledger")
+        .replace("\"manifest\":\"site\"", "\"manifest\":\"other\"");
+    fs::write(&file, text).expect("a ledger");
+    let ledger = machine.open(machine.named("site", "/site.yaml")).expect("a ledger");
+    assert_eq!(ledger.damage().map(|damage| &*damage.reason), Some("it is of the manifest `other`"));
+}
+
+#[test]
+fn a_newer_ledger_is_refused_and_not_touched() {
+    let machine = Machine::new();
+    machine.killed(&["a needs hangs", "b subscribe=a"]);
+    let text =
+        fs::read_to_string(machine.file()).expect("a ledger").replace("\"version\":1", "\"version\":2");
+    fs::write(machine.file(), text).expect("a ledger");
+    let before = machine.everything();
+    let error = machine.open(machine.named("site", "/site.yaml")).expect_err("a refusal").to_string();
+    assert!(error.ends_with("was written by a newer ccm (its version is 2)"), "{error}");
+    Ledger::look(&machine.state(), machine.named("site", "/site.yaml")).expect_err("a refusal");
+    assert_eq!(machine.owed(), "written by a newer ccm (its version is 2)");
+    assert_eq!(machine.everything(), before);
+}
+
+#[test]
+fn names_are_written_without_secrets_and_found_again() {
+    let machine = Machine::new();
+    let secrets = Secrets::new();
+    secrets.add(["swordfish"]);
+    let options = || Options { secrets: secrets.clone(), ..Options::default() };
+    let run = || machine.named("site", "/site.yaml");
+    let first = catalog(&["a-swordfish needs hangs", "b subscribe=a-swordfish"]);
+    assert!(machine.run_as(run(), &first, options()).is_none());
+    assert_eq!(machine.owed(), "b<a-[redacted]");
+    let next = catalog(&["a-swordfish", "b subscribe=a-swordfish"]);
+    let ran = machine.run_as(run(), &next, options()).expect("an end");
+    assert_eq!(ran.lines[1], "b refreshed by a-[redacted] (owed: a-[redacted] since run1)");
+    assert_eq!(machine.owed(), "");
+}
+
+#[test]
+fn files_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let machine = Machine::new();
+    machine.killed(&["a needs hangs", "b subscribe=a"]);
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o7777;
+    assert_eq!((mode(&machine.state().join("refreshes")), mode(&machine.file())), (0o700, 0o600));
+}

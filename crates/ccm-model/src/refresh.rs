@@ -1,0 +1,75 @@
+//! Refreshes that are owed: what a change asked of its subscribers and did not get yet.
+
+use std::time::SystemTime;
+
+use crate::{ResourceId, SkipCause};
+
+/// What a subscriber owes to one of its sources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwedRefresh {
+    /// The resource that changed, or may have been changed by a run that did not come to its end.
+    pub source: ResourceId,
+    /// The run from which it is owed.
+    pub run_id: String,
+    /// When that was.
+    pub since: SystemTime,
+}
+
+/// A refresh that is owed at the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StillOwed {
+    /// The resource that has to be refreshed.
+    pub subscriber: ResourceId,
+    /// What it owes.
+    pub refresh: OwedRefresh,
+    /// Why this run did not refresh it.
+    pub cause: OwedCause,
+}
+
+/// Why a run did not do a refresh that is owed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwedCause {
+    /// The subscriber failed.
+    Failed,
+    /// The subscriber had no turn.
+    Skipped(SkipCause),
+    /// The subscriber is in noop.
+    Noop,
+    /// A value that the subscriber needs was not there.
+    NoValue,
+    /// It is owed by another manifest, which keeps its ledger under the same name.
+    OtherManifest(String),
+}
+
+/// An owed refresh that nobody has to do any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettledRefresh {
+    /// The resource that should have been refreshed.
+    pub subscriber: ResourceId,
+    /// What it owed.
+    pub refresh: OwedRefresh,
+    /// Why nobody has to do it.
+    pub cause: SettledCause,
+}
+
+/// What left the manifest, so that a refresh is owed no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettledCause {
+    /// The resource that should have been refreshed.
+    NoSubscriber,
+    /// The resource that changed.
+    NoSource,
+    /// The subscription of the one to the other.
+    NoSubscription,
+}
+
+/// What became of owed refreshes in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refreshes {
+    /// What is owed at the end of it.
+    pub owed: Vec<StillOwed>,
+    /// What is owed no more although it was not done.
+    pub settled: Vec<SettledRefresh>,
+    /// Why the ledger does not say all this, one layer each; empty if it does.
+    pub unwritten: Vec<String>,
+}

@@ -23,6 +23,7 @@ mod lock;
 mod made_of;
 mod manifests;
 mod mistakes;
+mod owed;
 mod record;
 mod render;
 mod schema;

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Graph(Graph),
     /// List the runs that were recorded, or show one of them
     History(History),
+    /// Show the last run, and the refreshes that are owed to the next ones
+    Status(Status),
     /// Show what is true of this machine, or the part of it at a path
     Facts(Facts),
     /// Work out values that depend on facts
@@ -213,6 +215,20 @@ pub(crate) struct History {
 pub(crate) enum HistoryOutput {
     Text,
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// Show only the refreshes that are owed
+    #[arg(long)]
+    pub pending: bool,
+
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = HistoryOutput::Text)]
+    pub output: HistoryOutput,
+
+    #[command(flatten)]
+    pub state: StateArguments,
 }
 
 #[derive(Debug, Args)]

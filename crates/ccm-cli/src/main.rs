@@ -18,6 +18,7 @@ mod secrets;
 mod show;
 mod sources;
 mod state;
+mod status;
 mod validate;
 mod watch;
 
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Validate(validate) => validate::run(&validate),
         Command::Graph(graph) => show::graph(&graph),
         Command::History(history) => history::run(&history),
+        Command::Status(status) => status::run(&status),
         Command::Facts(facts) => facts::run(&facts),
         Command::Hiera(Hiera::Parse(parse)) => hiera::run(&parse),
         Command::Eval(eval) => eval::run(&eval),

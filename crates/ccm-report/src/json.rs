@@ -96,6 +96,9 @@ impl Encoder {
             counts: serde_json::to_value(summary.counts).unwrap_or_default(),
             stopped: summary.stopped.as_ref().map(stop_cause),
             message: summary.message.as_deref(),
+            owed: summary.refreshes.owed.iter().map(words::still_owed).collect(),
+            settled: summary.refreshes.settled.iter().map(words::settled).collect(),
+            ledger_error: &summary.refreshes.unwritten,
         };
         urgent(&line)
     }
@@ -126,6 +129,7 @@ impl Encoder {
             outcome: outcome_name(outcome),
             reason: words.reason,
             triggered_by: transaction.triggered_by.iter().map(ToString::to_string).collect(),
+            owed: transaction.owed.iter().map(words::owed).collect(),
             warnings: &transaction.warnings,
             notes: &transaction.notes,
             diff: transaction.diff.as_deref(),
@@ -176,6 +180,9 @@ struct SummaryLine<'a> {
     counts: Value,
     stopped: Option<Value>,
     message: Option<&'a str>,
+    owed: Vec<Value>,
+    settled: Vec<Value>,
+    ledger_error: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -203,6 +210,7 @@ struct TransactionLine<'a> {
     outcome: &'static str,
     reason: Option<String>,
     triggered_by: Vec<String>,
+    owed: Vec<Value>,
     warnings: &'a [String],
     notes: &'a [String],
     diff: Option<&'a str>,

@@ -8,11 +8,11 @@ use std::fmt;
 use std::io::Write;
 use std::time::Duration;
 
-use ccm_model::{Event, Outcome, OutputLine, ResourceId, SkipCause};
+use ccm_model::{Event, Outcome, OutputLine, Refreshes, ResourceId, SkipCause};
 
 use self::resource::Level;
 pub(crate) use self::resource::undone;
-pub(crate) use self::summary::stopped;
+pub(crate) use self::summary::{owed_cause, settled_cause, stopped};
 use crate::ReportError;
 use crate::batch::Batch;
 
@@ -105,7 +105,11 @@ impl<W: Write> TextReport<W> {
             Event::SessionFinished(run) => {
                 let message = run.message.as_deref().filter(|_| !quiet);
                 message.map_or(Ok(()), |message| layout::message(text, message))?;
-                let trouble = run.counts.failed + run.counts.unmet > 0 || run.stopped.is_some();
+                let Refreshes { settled, unwritten, .. } = &run.refreshes;
+                let trouble = run.counts.failed + run.counts.unmet > 0
+                    || run.stopped.is_some()
+                    || !settled.is_empty()
+                    || !unwritten.is_empty();
                 if !quiet || trouble {
                     summary::write(text, run, &self.failed)?;
                 }

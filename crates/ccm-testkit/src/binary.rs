@@ -141,7 +141,8 @@ impl Ccm {
         }
         command.arg(&self.binary);
         command.args(&self.args);
-        let keeps_state = self.args.first().is_some_and(|first| first == "apply" || first == "history");
+        let command_name = self.args.first().and_then(|first| first.to_str());
+        let keeps_state = matches!(command_name, Some("apply" | "history" | "status"));
         let named = self.args.iter().any(|argument| {
             argument.to_str().is_some_and(|text| text.starts_with("--state-dir") || text == "--help")
         });

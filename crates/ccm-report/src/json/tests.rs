@@ -1,6 +1,9 @@
 use std::time::UNIX_EPOCH;
 
-use ccm_model::{Counts, Failure, Properties, Refreshes, ResourceId, SkipCause, StopCause};
+use ccm_model::{
+    Counts, Failure, OwedCause, OwedRefresh, Properties, Refreshes, ResourceId, SettledCause, SettledRefresh,
+    SkipCause, StillOwed, StopCause,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -47,7 +50,7 @@ fn the_fields_are_those_of_the_protocol() {
     let names: Vec<&str> = event.as_object().expect("a map").keys().map(String::as_str).collect();
     let expected = "protocol event_id timestamp run_id type provider name alias requested_ensure final_ensure \
                     duration properties status noop_message error changed refreshed failed skipped noop \
-                    unmet_requirements outcome reason triggered_by warnings notes diff";
+                    unmet_requirements outcome reason triggered_by owed warnings notes diff";
     assert_eq!(names.join(" "), expected);
     assert_eq!(event["timestamp"], "1970-01-01T00:00:01.500000Z");
     assert_eq!(event["duration"], 2_000_000);
@@ -125,6 +128,51 @@ fn a_run_is_framed_and_in_order_although_the_clock_goes_back() {
     assert_eq!(lines[0]["message"], "two\nlines");
     assert_eq!(lines[2]["timestamp"], "1970-01-01T00:00:11.000000Z");
     assert_eq!(lines[2]["stopped"]["message"], "the run was stopped after 2s, the time it was given");
+}
+
+#[test]
+fn owed_refreshes_are_told_with_their_origin_and_reason() {
+    let refresh = || OwedRefresh {
+        source: ResourceId::new("file", "/a"),
+        run_id: "01".to_owned(),
+        since: UNIX_EPOCH + Duration::from_millis(1),
+    };
+    let triggered = Transaction { owed: vec![refresh()], ..transaction(Outcome::Refreshed) };
+    let event = Event::ResourceFinished(Box::new(triggered));
+    let event = parsed(&encoder().encode(&event).expect("a line"));
+    let origin = json!({ "source": "file#/a", "run_id": "01", "since": "1970-01-01T00:00:00.001000Z" });
+    assert_eq!(event["owed"], json!([origin]));
+
+    let subscriber = || ResourceId::new("exec", "b");
+    let refreshes = Refreshes {
+        owed: vec![StillOwed { subscriber: subscriber(), refresh: refresh(), cause: OwedCause::Failed }],
+        settled: vec![SettledRefresh {
+            subscriber: subscriber(),
+            refresh: refresh(),
+            cause: SettledCause::NoSource,
+        }],
+        unwritten: vec!["no".to_owned()],
+    };
+    let summary = RunSummary {
+        noop: false,
+        duration: Duration::ZERO,
+        counts: Counts::default(),
+        stopped: None,
+        message: None,
+        refreshes,
+    };
+    let summary = parsed(&encoder().encode(&Event::SessionFinished(Box::new(summary))).expect("a line"));
+    let with = |cause: &str, message: &str| {
+        let mut value = json!({ "subscriber": "exec#b" });
+        let fields = value.as_object_mut().expect("a map");
+        fields.extend(origin.as_object().expect("a map").clone());
+        fields.insert("cause".to_owned(), cause.into());
+        fields.insert("message".to_owned(), message.into());
+        value
+    };
+    assert_eq!(summary["owed"], json!([with("failed", "it failed")]));
+    assert_eq!(summary["settled"], json!([with("no_source", "file#/a is not in the manifest")]));
+    assert_eq!(summary["ledger_error"], json!(["no"]));
 }
 
 #[test]

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use ccm_model::{Outcome, ResourceId, SkipCause, StopCause, Transaction};
+use ccm_model::{
+    Outcome, OwedCause, OwedRefresh, ResourceId, SettledCause, SettledRefresh, SkipCause, StillOwed,
+    StopCause, Transaction, display_timestamp,
+};
 use serde_json::{Value, json};
 
 use super::nanoseconds;
-use crate::text::{stopped, undone};
+use crate::text::{owed_cause, settled_cause, stopped, undone};
 
 /// The fields that depend on the kind of the outcome.
 pub(super) struct Words<'a> {
@@ -72,6 +75,43 @@ pub(crate) fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Skipped { .. } => "skipped",
         Outcome::Failed(_) => "failed",
     }
+}
+
+/// A refresh that is owed from an earlier run.
+pub(super) fn owed(owed: &OwedRefresh) -> Value {
+    json!({ "source": owed.source.to_string(), "run_id": owed.run_id, "since": display_timestamp(owed.since, 2) })
+}
+
+/// One that is owed at the end of a run, and why.
+pub(super) fn still_owed(still: &StillOwed) -> Value {
+    let cause = match &still.cause {
+        OwedCause::Failed => "failed",
+        OwedCause::Skipped(_) => "skipped",
+        OwedCause::Noop => "noop",
+        OwedCause::NoValue => "no_value",
+        OwedCause::OtherManifest(_) => "other_manifest",
+    };
+    of(&still.subscriber, &still.refresh, cause, &owed_cause(&still.cause))
+}
+
+/// One that is owed no more although it was not done, and why.
+pub(super) fn settled(settled: &SettledRefresh) -> Value {
+    let cause = match settled.cause {
+        SettledCause::NoSubscriber => "no_subscriber",
+        SettledCause::NoSource => "no_source",
+        SettledCause::NoSubscription => "no_subscription",
+    };
+    of(&settled.subscriber, &settled.refresh, cause, &settled_cause(settled))
+}
+
+fn of(subscriber: &ResourceId, refresh: &OwedRefresh, cause: &str, message: &str) -> Value {
+    let mut value = json!({ "subscriber": subscriber.to_string() });
+    if let (Some(value), Value::Object(refresh)) = (value.as_object_mut(), owed(refresh)) {
+        value.extend(refresh);
+        value.insert("cause".to_owned(), cause.into());
+        value.insert("message".to_owned(), message.into());
+    }
+    value
 }
 
 /// What ended a run before its end, for programs and, as `message`, for people.

@@ -31,9 +31,21 @@ struct Shown {
     outcome: String,
     reason: Option<String>,
     triggered_by: Vec<String>,
+    owed: Vec<ShownOwed>,
     warnings: Vec<String>,
     notes: Vec<String>,
     diff: Option<String>,
+}
+
+/// What an event says of a refresh that is owed.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ShownOwed {
+    subscriber: String,
+    source: String,
+    run_id: String,
+    since: String,
+    message: String,
 }
 
 impl History {
@@ -92,7 +104,19 @@ impl StoredRun {
         known.or_else(|| moment_of(&self.id)).unwrap_or_else(|| "?".to_owned())
     }
 
-    fn json(&self) -> Value {
+    /// What it came to, on one line.
+    pub fn line(&self) -> String {
+        let came_to = match &self.summary {
+            Some(stored) => format!("exit code {}, {}", stored.exit_code, counted(stored)),
+            None if self.ended => "no summary".to_owned(),
+            None => "unfinished".to_owned(),
+        };
+        let manifest = escape_control(self.manifest());
+        format!("{} of {manifest}, began {}, {came_to}", self.id, escape_control(&seconds(&self.begin())))
+    }
+
+    /// What it came to, as JSON.
+    pub fn json(&self) -> Value {
         match &self.summary {
             Some(summary) => {
                 let mut shown = json!({ "finished": true });
@@ -151,7 +175,14 @@ impl StoredRun {
             crate::text::layout::message(out, message)?;
         }
         match &self.summary {
-            Some(stored) => summary::write(out, &summary_of(stored), &failed),
+            Some(stored) => {
+                summary::write(out, &summary_of(stored), &failed)?;
+                let end = events.iter().find(|event| event["protocol"] == SUMMARY);
+                let owed = end.and_then(|end| Vec::<ShownOwed>::deserialize(&end["owed"]).ok());
+                owed.unwrap_or_default()
+                    .iter()
+                    .try_for_each(|owed| summary::owed(out, &owed.subscriber, &owed.source, &owed.message))
+            }
             None if self.ended => {
                 writeln!(out, "the run came to its end, and its summary is missing or damaged")
             }
@@ -222,6 +253,10 @@ impl Shown {
         self.noop_message.iter().try_for_each(|message| below(out, "", message))?;
         if !self.triggered_by.is_empty() {
             below(out, "triggered by: ", &self.triggered_by.join(", "))?;
+        }
+        for owed in &self.owed {
+            let ShownOwed { source, run_id, .. } = owed;
+            below(out, "", &format!("owed since {} to {source} (run {run_id})", seconds(&owed.since)))?;
         }
         if let Some(reason) = self.reason.as_ref().filter(|_| !skipped) {
             below(out, "reason: ", reason)?;

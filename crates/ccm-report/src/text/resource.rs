@@ -4,7 +4,9 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use ccm_model::{Failure, Outcome, SkipCause, Transaction, display_duration, escape_control};
+use ccm_model::{
+    Failure, Outcome, SkipCause, Transaction, display_duration, display_timestamp, escape_control,
+};
 
 use super::Verbosity;
 use super::layout::{below, continued, diff, first_line, name, names, output};
@@ -115,17 +117,22 @@ pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verb
 fn cause(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Failed(failure) => failure.chain.first().cloned(),
-        Outcome::Skipped { cause } => Some(match cause {
-            SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
-            SkipCause::Undone { noop } => undone(&names(noop), noop.len()),
-            SkipCause::NotManaged { reason } => format!("not managed: {reason}"),
-            SkipCause::NotSelected => "not selected".to_owned(),
-            SkipCause::ManifestEnded { culprit } => {
-                format!("its manifest ended because {} failed (fail_on_error)", name(culprit))
-            }
-            SkipCause::Stopped { by } => stopped(by),
-        }),
+        Outcome::Skipped { cause } => Some(skipped(cause)),
         _ => None,
+    }
+}
+
+/// Why a resource had no turn.
+pub(crate) fn skipped(cause: &SkipCause) -> String {
+    match cause {
+        SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
+        SkipCause::Undone { noop } => undone(&names(noop), noop.len()),
+        SkipCause::NotManaged { reason } => format!("not managed: {reason}"),
+        SkipCause::NotSelected => "not selected".to_owned(),
+        SkipCause::ManifestEnded { culprit } => {
+            format!("its manifest ended because {} failed (fail_on_error)", name(culprit))
+        }
+        SkipCause::Stopped { by } => stopped(by),
     }
 }
 
@@ -148,6 +155,10 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     }
     if !transaction.triggered_by.is_empty() {
         below(out, "triggered by: ", &names(&transaction.triggered_by))?;
+    }
+    for owed in &transaction.owed {
+        let since = display_timestamp(owed.since, 0);
+        below(out, "", &format!("owed since {since} to {} (run {})", name(&owed.source), owed.run_id))?;
     }
     let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
     if let Some(reason) =

@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use ccm_model::{
-    Counts, Failure, Properties, Refreshes, ResourceStarted, RunSummary, SessionStarted, SkipCause,
-    StopCause, Stream, StreamTail, Transaction,
+    Counts, Failure, Properties, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Stream,
+    StreamTail, Transaction,
 };
 use proptest::prelude::*;
 use serde_json::json;

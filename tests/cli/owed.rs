@@ -1,0 +1,301 @@
+//! Refreshes that are owed from one run to the next.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::PathBuf;
+
+use ccm_testkit::{Called, Running, Scratch, can_mount, is_root, skipped, wait_until};
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::ccm;
+
+/// Two resources, each of which says that it has begun and waits for a file where it is to wait.
+fn prepare(scratch: &Scratch) {
+    let program = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho $$ > began-$1\n[ ! -e hold-$1 ] || while [ ! -e go ]; do sleep 0.01; done\necho >> done-$1\n";
+    scratch.write_program("step", program);
+    write(scratch, "", "");
+}
+
+/// Writes the manifest; `head` stands below `ccm`, `more` at its end.
+fn write(scratch: &Scratch, head: &str, more: &str) {
+    let (step, done) = (scratch.at("step"), scratch.at("done-source"));
+    let manifest = format!(
+        "ccm:\n{head}  resources:\n    - exec:\n        - source: {{command: {step} source, creates: {done}}}\n{more}\
+         \x20       - subscriber: {{command: {step} subscriber, refresh_only: true, subscribe: [exec#source]}}\n"
+    );
+    scratch.write("manifest.yaml", manifest);
+}
+
+fn apply(scratch: &Scratch, options: &[&str]) -> Called {
+    ccm(scratch, &["apply", "manifest.yaml"]).args(options).run()
+}
+
+fn pending(scratch: &Scratch) -> Value {
+    let called = ccm(scratch, &["status", "--pending", "--output", "json"]).run();
+    assert_eq!(called.code, 0, "{}", called.shown());
+    serde_json::from_str(&called.stdout).expect("a document")
+}
+
+/// Kills a run with KILL while that step is at it, and its command after it.
+fn kill_during(scratch: &Scratch, step: &str) {
+    scratch.write(&format!("hold-{step}"), "");
+    let running: Running = ccm(scratch, &["apply", "manifest.yaml"]).start();
+    let began = format!("began-{step}");
+    wait_until("the step has begun", || scratch.read(&began).is_some_and(|pid| pid.ends_with('\n')));
+    running.signal("KILL");
+    assert_eq!(running.finish().code, 137);
+    let pid = scratch.read(&began).expect("its number");
+    let killed = std::process::Command::new("/bin/kill").args(["-KILL", pid.trim()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    fs::remove_file(scratch.at(&format!("hold-{step}"))).expect("it is there");
+}
+
+fn ledgers(scratch: &Scratch) -> Vec<PathBuf> {
+    let entries = fs::read_dir(scratch.state().join("refreshes")).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn a_refresh_survives_a_run_that_is_killed_while_its_source_runs() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    kill_during(&scratch, "source");
+    // Whether it changed something nobody knows; here it looks as if it had.
+    scratch.write("done-source", "");
+    assert_snapshot!("killed_in_source_next", apply(&scratch, &[]).shown());
+    assert_eq!(scratch.read("done-subscriber").as_deref(), Some("\n"));
+    assert_snapshot!("killed_in_source_third", apply(&scratch, &[]).shown());
+    assert!(ledgers(&scratch).is_empty());
+}
+
+#[test]
+fn a_refresh_survives_a_run_that_is_killed_while_its_subscriber_runs() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    write(&scratch, "  name: site\n", "");
+    kill_during(&scratch, "subscriber");
+    assert_snapshot!("pending", ccm(&scratch, &["status", "--pending"]).run().shown());
+    assert_snapshot!("status", ccm(&scratch, &["status"]).run().shown());
+    let owed = pending(&scratch);
+    let refresh = &owed["pending"][0]["refreshes"][0];
+    assert_eq!(
+        (&refresh["subscriber"], &refresh["source"]),
+        (&"exec#subscriber".into(), &"exec#source".into())
+    );
+    assert_eq!(
+        (&owed["pending"][0]["key"], &refresh["manifest"]),
+        (&"site".into(), &"[dir]/manifest.yaml".into())
+    );
+    let before = fs::read(&ledgers(&scratch)[0]).expect("a ledger");
+    assert_snapshot!("killed_in_subscriber_noop", apply(&scratch, &["--noop"]).shown());
+    assert_eq!(apply(&scratch, &["--noop", "--detailed-exitcodes"]).code, 2);
+    assert_eq!(fs::read(&ledgers(&scratch)[0]).expect("a ledger"), before);
+    let called = apply(&scratch, &["--output", "json"]);
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+    let event = &document["events"][1];
+    assert_eq!((&event["outcome"], &event["triggered_by"][0]), (&"refreshed".into(), &"exec#source".into()));
+    assert_eq!(event["owed"][0]["run_id"], refresh["run_id"]);
+    assert_eq!(document["summary"]["owed"].as_array().map(Vec::len), Some(0));
+    assert_eq!(pending(&scratch)["pending"].as_array().map(Vec::len), Some(0));
+    assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 0);
+    assert_eq!(scratch.read("done-subscriber").as_deref(), Some("\n"));
+}
+
+#[test]
+fn what_fails_stays_owed_and_the_report_says_so() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    scratch.write(
+        "manifest.yaml",
+        manifest
+            .replace("step subscriber", "step subscriber; exit 3")
+            .replace("refresh_only", "provider: shell, refresh_only"),
+    );
+    let called = apply(&scratch, &[]);
+    assert_snapshot!("failed", called.shown());
+    assert_snapshot!("failed_history", ccm(&scratch, &["history", "01"]).run().shown());
+    assert_snapshot!("failed_noop", apply(&scratch, &["--noop"]).shown());
+}
+
+#[test]
+fn what_left_the_manifest_is_settled_with_a_notice() {
+    for (name, from, to) in [
+        ("dropped_subscriber", "- subscriber:", "- other:"),
+        ("dropped_subscription", ", subscribe: [exec#source]", ", require: [exec#source]"),
+    ] {
+        let scratch = Scratch::new();
+        prepare(&scratch);
+        kill_during(&scratch, "subscriber");
+        let manifest = scratch.read("manifest.yaml").expect("a manifest");
+        scratch.write("manifest.yaml", manifest.replace(from, to));
+        assert_snapshot!(name, apply(&scratch, &["-q"]).shown());
+        assert!(ledgers(&scratch).is_empty());
+    }
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    kill_during(&scratch, "subscriber");
+    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    scratch.write(
+        "manifest.yaml",
+        manifest.replace("- source:", "- other:").replace("[exec#source]", "[exec#other]"),
+    );
+    assert_snapshot!("dropped_source", apply(&scratch, &["-q"]).shown());
+}
+
+#[test]
+fn a_name_is_a_ledger() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    write(&scratch, "  name: site\n", "");
+    kill_during(&scratch, "subscriber");
+    write(&scratch, "  name: renamed\n", "");
+    assert_eq!(
+        apply(&scratch, &["--detailed-exitcodes"]).code,
+        0,
+        "what is owed under another name is not its own"
+    );
+    let owed = pending(&scratch);
+    assert_eq!(owed["pending"][0]["key"], "site", "and it is still there to be seen");
+    // The same name in another place is the same ledger, and what another manifest owes is left to it.
+    scratch.write("other.yaml", "ccm: {name: site, resources: [{exec: {name: 'true', creates: /}}]}");
+    let called = ccm(&scratch, &["apply", "other.yaml"]).run();
+    assert_snapshot!("shared_name", called.shown());
+    write(&scratch, "  name: site\n", "");
+    assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 2);
+    assert!(ledgers(&scratch).is_empty());
+}
+
+#[test]
+fn standard_input_needs_a_name() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    let run = |manifest: &str| ccm(&scratch, &["apply", "-"]).input(manifest).run();
+    assert_snapshot!("standard_input", run(&manifest).shown());
+    assert!(!scratch.has("done-source"));
+    assert_eq!(run("ccm: {resources: [{exec: {name: 'true'}}]}").code, 0);
+    let called = run(&manifest.replace("ccm:\n", "ccm:\n  name: site\n"));
+    assert_eq!((called.code, scratch.has("done-subscriber")), (0, true), "{}", called.shown());
+}
+
+#[test]
+fn a_newer_ledger_keeps_the_run_from_starting() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    kill_during(&scratch, "subscriber");
+    let file = &ledgers(&scratch)[0];
+    let text = fs::read_to_string(file).expect("a ledger").replace("\"version\":1", "\"version\":2");
+    fs::write(file, &text).expect("a ledger");
+    for options in [&[][..], &["--noop"]] {
+        let called = apply(&scratch, options);
+        assert_eq!(called.code, 1, "{}", called.shown());
+        assert!(
+            called.stderr.contains("was written by a newer ccm (its version is 2)"),
+            "{}",
+            called.shown()
+        );
+    }
+    let called = ccm(&scratch, &["status", "--pending"]).run();
+    assert!(called.code == 0 && called.stdout.contains("written by a newer ccm"), "{}", called.shown());
+    assert_eq!(fs::read_to_string(file).expect("a ledger"), text);
+    assert!(!scratch.has("done-subscriber"));
+    assert_eq!(fs::read_dir(scratch.state().join("runs")).expect("runs").count(), 1, "no run began");
+}
+
+#[test]
+fn a_damaged_ledger_is_kept_and_everything_is_owed() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    kill_during(&scratch, "subscriber");
+    let file = ledgers(&scratch)[0].clone();
+    fs::write(&file, "garbage\n").expect("a ledger");
+    let called = apply(&scratch, &["--noop"]);
+    assert!(called.stderr.contains("line 1 is not a header"), "{}", called.shown());
+    assert!(called.stdout.contains("exec#subscriber would refresh"), "{}", called.shown());
+    let called = apply(&scratch, &[]);
+    assert!(called.stdout.contains("exec#subscriber refreshed"), "{}", called.shown());
+    assert!(called.stderr.contains("is kept as"), "{}", called.shown());
+    let [kept] = &ledgers(&scratch)[..] else { panic!("{:?}", ledgers(&scratch)) };
+    assert!(kept.to_string_lossy().contains(".ledger.damaged-"), "{}", kept.display());
+    assert_eq!(fs::read_to_string(kept).expect("it is kept"), "garbage\n");
+    assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 0);
+}
+
+#[test]
+fn a_full_disk_keeps_the_source_from_running() {
+    if !can_mount() {
+        skipped("a small disk can't be mounted here");
+        return;
+    }
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    scratch.write("disk/.keep", "");
+    let disk = scratch.at("disk");
+    let state = format!("{disk}/state");
+    // No space is left for the ledger, while names are.
+    let script = format!(
+        "mount -t tmpfs -o size=64k,mode=0755 tmpfs {disk}\nmkdir -m 0700 {state}\ncat /dev/zero > {state}/full 2> /dev/null || true"
+    );
+    let called =
+        ccm(&scratch, &["apply", "manifest.yaml", "--state-dir", &state]).after_mounting(&script).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(called.stdout.contains("can't be remembered"), "{}", called.shown());
+    assert!(called.stdout.contains("No space left on device"), "{}", called.shown());
+    assert!(!scratch.has("began-source") && !scratch.has("began-subscriber"));
+}
+
+#[test]
+fn ledgers_of_another_user_are_not_touched() {
+    if !is_root() {
+        skipped("only root can give a directory away");
+        return;
+    }
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    kill_during(&scratch, "subscriber");
+    chown(scratch.state(), Some(65534), Some(65534)).expect("a new owner");
+    let called = apply(&scratch, &[]);
+    assert_eq!(called.code, 1, "{}", called.shown());
+    assert!(called.stderr.contains("belongs to another user"), "{}", called.shown());
+    assert_eq!(ledgers(&scratch).len(), 1);
+}
+
+#[test]
+fn a_manifest_that_changes_meanwhile_is_applied_as_it_was_read() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    scratch.write("hold-source", "");
+    let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
+    wait_until("the source has begun", || scratch.has("began-source"));
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'true', creates: /}}]}");
+    scratch.write("go", "");
+    let called = running.finish();
+    assert_eq!((called.code, scratch.has("done-subscriber")), (0, true), "{}", called.shown());
+    assert!(ledgers(&scratch).is_empty());
+}
+
+#[test]
+fn a_run_is_greater_than_those_before_it_although_the_clock_went_back() {
+    let scratch = Scratch::new();
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'true', creates: /}}]}");
+    let runs = scratch.state().join("runs");
+    let far = "0f000000-0000-7fff-8000-000000000000";
+    fs::create_dir_all(runs.join(far)).expect("a run of the future");
+    fs::set_permissions(scratch.state(), fs::Permissions::from_mode(0o700)).expect("permissions");
+    fs::write(runs.join("ffffffff-ffff-7fff-ffff-fffffffffffe"), "").expect("a foreign file");
+    fs::create_dir(runs.join("zz")).expect("a foreign directory");
+    for _ in 0..3 {
+        assert_eq!(apply(&scratch, &["--keep-runs", "2"]).code, 0);
+    }
+    let listed = ccm(&scratch, &["history", "--output", "json"]).run();
+    let listed: Value = serde_json::from_str(&listed.stdout).expect("a document");
+    let ids: Vec<&str> =
+        listed.as_array().expect("a list").iter().filter_map(|run| run["run_id"].as_str()).collect();
+    assert_eq!(ids.len(), 2);
+    assert!(ids.is_sorted_by(|later, earlier| later > earlier) && ids[1] > far, "{ids:?}");
+    assert!(runs.join("zz").exists() && runs.join("ffffffff-ffff-7fff-ffff-fffffffffffe").exists());
+}

@@ -179,7 +179,8 @@ impl<'a> Refreshes<'a> {
             return Ok(());
         }
         let mut new: BTreeMap<&Pair, Debt> = BTreeMap::new();
-        for pair in asked.iter().flat_map(|(_, pairs)| pairs).filter(|pair| !self.standing.contains_key(pair)) {
+        for pair in asked.iter().flat_map(|(_, pairs)| pairs).filter(|pair| !self.standing.contains_key(pair))
+        {
             new.entry(pair).or_insert_with(|| self.debt(ledger));
         }
         self.remember(ledger, &new).map_err(|error| {

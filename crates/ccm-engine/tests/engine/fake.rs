@@ -36,6 +36,13 @@ pub(crate) fn watch(look: impl Fn() -> String + 'static) {
     WATCH.with_borrow_mut(|watch| *watch = Some(Box::new(look)));
 }
 
+fn look_before(executed: &str) {
+    WATCH.with_borrow(|watch| {
+        let saw = watch.iter().map(|look| format!("{executed}: {}", look()));
+        SEEN.with_borrow_mut(|seen| seen.extend(saw));
+    });
+}
+
 /// What was seen before each execution of the last run.
 pub(crate) fn seen() -> Vec<String> {
     SEEN.with_borrow(Clone::clone)
@@ -199,6 +206,7 @@ impl Provider<FakeKind> for FakeProvider {
     ) -> Local<'a, Vec<Result<bool, Failure>>> {
         Box::pin(async move {
             let fakes: Vec<&Behaviour> = changes.iter().map(|(fake, _)| *fake).collect();
+            look_before(&names(&fakes));
             called(format!("execute many {}", names(&fakes)));
             assert!(fakes.iter().all(|fake| fake.breaks != "execute panics"), "a panic in changing many");
             let mut effects = Vec::new();
@@ -245,10 +253,7 @@ impl Provider<FakeKind> for FakeProvider {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async move {
-            WATCH.with_borrow(|watch| {
-                let saw = watch.iter().map(|look| format!("{}: {}", fake.name, look()));
-                SEEN.with_borrow_mut(|seen| seen.extend(saw));
-            });
+            look_before(&fake.name);
             step(fake, "execute")?;
             if fake.hangs {
                 std::future::pending::<()>().await;

@@ -135,6 +135,18 @@ fn what_a_change_will_owe_is_on_the_disk_before_it_happens() {
 }
 
 #[test]
+fn what_changes_at_once_will_owe_is_on_the_disk_before_it_happens() {
+    let machine = Machine::new();
+    let of_four = |line: &str| format!("{line} provider=four");
+    let lines =
+        [of_four("a needs"), of_four("b needs idle"), "c subscribe=a".to_owned(), "d subscribe=b".to_owned()];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(machine.run(&lines), ["a changed", "b stable", "c refreshed by a", "d stable"]);
+    assert_eq!(seen(), ["a,b: c<a d<b", "c: c<a"]);
+    assert_eq!(machine.owed(), "");
+}
+
+#[test]
 fn a_steady_run_touches_nothing() {
     let machine = Machine::new();
     machine.run(&["a", "b subscribe=a", "c needs"]);

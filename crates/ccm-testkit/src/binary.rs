@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use crate::Scratch;
+use crate::{Scratch, faults};
 
 /// A call of `ccm`: in a directory of the test's own, with an empty environment.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Ccm {
             .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(self.stdout.unwrap_or_else(Stdio::piped))
             .stderr(Stdio::piped());
-        let child = command.spawn();
+        let child = faults::start(&mut command);
         let mut child = child.unwrap_or_else(|error| panic!("{}: {error}", self.binary.display()));
         if let (Some(mut stdin), Some(input)) = (child.stdin.take(), self.input) {
             // It may refuse to read all of it, which is for the test to judge.
@@ -140,6 +140,26 @@ impl Ccm {
             command.args(["/bin/sh", "-c", &script]);
         }
         command.arg(&self.binary);
+        self.add_arguments(&mut command);
+        command
+    }
+
+    /// The same without anything around it.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn plain_command(self) -> Command {
+        let mut command = Command::new(&self.binary);
+        self.add_arguments(&mut command);
+        command.current_dir(&self.directory).env_clear().envs(self.environment);
+        command
+    }
+
+    /// Its directory and that of its state.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn places(&self) -> (PathBuf, PathBuf) {
+        (self.directory.clone(), self.state.clone())
+    }
+
+    fn add_arguments(&self, command: &mut Command) {
         command.args(&self.args);
         let command_name = self.args.first().and_then(|first| first.to_str());
         let keeps_state = matches!(command_name, Some("apply" | "history" | "status"));
@@ -149,7 +169,6 @@ impl Ccm {
         if keeps_state && self.own_state && !named {
             command.arg("--state-dir").arg(&self.state);
         }
-        command
     }
 
     /// Runs it to its end.
@@ -190,11 +209,8 @@ impl Running {
         let (directory, state) = (self.directory.clone(), self.state.clone());
         let child = self.child.take().unwrap_or_else(|| panic!("ccm has ended before"));
         let output = child.wait_with_output().unwrap_or_else(|error| panic!("can't wait for ccm: {error}"));
-        let text = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes).replace(&*state.to_string_lossy(), "[state]");
-            text.replace(&*directory.to_string_lossy(), "[dir]")
-        };
-        Called { code: code(output.status), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+        faults::ended(self.pid);
+        Called::of(output.status, &output.stdout, &output.stderr, &directory, &state)
     }
 }
 
@@ -204,6 +220,7 @@ impl Drop for Running {
         if let Some(mut child) = self.child.take() {
             let _status = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
             let _status = child.wait();
+            faults::ended(self.pid);
         }
     }
 }
@@ -214,6 +231,21 @@ fn code(status: ExitStatus) -> i32 {
 }
 
 impl Called {
+    /// What a call came to, the test's own places replaced by words.
+    pub(crate) fn of(
+        status: ExitStatus,
+        stdout: &[u8],
+        stderr: &[u8],
+        directory: &Path,
+        state: &Path,
+    ) -> Self {
+        let text = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).replace(&*state.to_string_lossy(), "[state]");
+            text.replace(&*directory.to_string_lossy(), "[dir]")
+        };
+        Self { code: code(status), stdout: text(stdout), stderr: text(stderr) }
+    }
+
     /// All of it as one text for a snapshot, with what differs from run to run taken out: times, process
     /// numbers, the test's directory.
     pub fn shown(&self) -> String {
@@ -281,4 +313,15 @@ pub fn repository(name: &str) -> PathBuf {
     let root = std::env::var_os("CCM_TEST_ROOT").map_or(here, PathBuf::from);
     let path = root.join(name);
     path.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What a shell command prints in a directory.
+pub fn shell(command: &str, directory: &Path) -> String {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).current_dir(directory).stdin(Stdio::null()).stdout(Stdio::piped());
+    let child = faults::start(&mut shell).unwrap_or_else(|error| panic!("a shell: {error}"));
+    let pid = child.id();
+    let output = child.wait_with_output().unwrap_or_else(|error| panic!("{command}: {error}"));
+    faults::ended(pid);
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -148,6 +148,11 @@ fn children() -> Vec<(u32, String)> {
     ours.map(|(pid, _, name)| (pid, name)).collect()
 }
 
+/// The children of a process, also those that have ended and were not reaped.
+pub(crate) fn children_of(parent: u32) -> impl Iterator<Item = u32> {
+    processes().into_iter().filter(move |(_, its, _)| *its == parent).map(|(pid, ..)| pid)
+}
+
 /// Number, parent and name (with its state behind) of every process.
 fn processes() -> Vec<(u32, u32, String)> {
     let entries = read_dir("/proc").into_iter().flatten().flatten();

@@ -1,15 +1,21 @@
 //! What the tests of ccm share. It depends on no other crate of the workspace.
 #![expect(clippy::disallowed_methods, reason = "tests start processes and look at the machine themselves")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(clippy::disallowed_types, reason = "the memory of a traced process is a file")
+)]
 #![expect(clippy::missing_panics_doc, reason = "everything here fails the test by panicking")]
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod binary;
+mod faults;
 mod isolated;
 mod privilege;
 mod scratch;
 mod wait;
 
-pub use binary::{Called, Ccm, Running, repository};
+pub use binary::{Called, Ccm, Running, repository, shell};
+pub use faults::{Fault, Faulted, no_faults, sweep};
 pub use isolated::{isolated, isolated_after};
 pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;

@@ -14,13 +14,23 @@ impl Scratch {
     /// Makes the directory.
     #[must_use]
     pub fn new() -> Self {
+        let path = Self::make_in(&std::env::temp_dir());
+        Self { path: path.unwrap_or_else(|error| panic!("{}: {error}", std::env::temp_dir().display())) }
+    }
+
+    /// Makes it in memory where there is such a place: for tests that sync so often that a disk would hold them up.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::make_in(Path::new("/dev/shm")).map_or_else(|_| Self::new(), |path| Self { path })
+    }
+
+    fn make_in(directory: &Path) -> std::io::Result<PathBuf> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("ccm-test-{}-{number}", std::process::id()));
-        fs::create_dir(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let path = directory.join(format!("ccm-test-{}-{number}", std::process::id()));
+        fs::create_dir(&path)?;
         // Commands see the directory without its links, and so must what the test compares with.
-        let path = path.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Self { path }
+        path.canonicalize()
     }
 
     /// Where it is.

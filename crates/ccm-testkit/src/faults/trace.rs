@@ -1,0 +1,196 @@
+//! Following the threads of one process from system call to system call.
+#![expect(unsafe_code, reason = "a process asks to be traced between fork and exec, which std calls unsafe")]
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitStatus};
+use std::thread;
+
+use nix::errno::Errno;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::calls::{Call, error};
+use super::{Fault, ended, start};
+
+/// What became of the process.
+pub(super) struct Traced {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+    pub(super) calls: Vec<String>,
+    pub(super) struck: Option<String>,
+}
+
+/// Runs a command to its end, or to the fault.
+pub(super) fn run(mut command: Command, fault: Fault) -> io::Result<Traced> {
+    // SAFETY: the closure makes one system call and touches no memory that another thread could have locked.
+    unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
+    // What it leaves when it is killed is for us to find.
+    nix::sys::prctl::set_child_subreaper(true)?;
+    let mut child = start(&mut command)?;
+    let process = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
+    let stdout = child.stdout.take().map(|stream| thread::spawn(move || read_all(stream)));
+    let stderr = child.stderr.take().map(|stream| thread::spawn(move || read_all(stream)));
+    let mut tracer = Tracer { process, fault, threads: HashMap::new(), calls: Vec::new(), struck: None };
+    let status = tracer.follow();
+    ended(child.id());
+    let bytes = |reader: Option<thread::JoinHandle<Vec<u8>>>| {
+        reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+    };
+    let status = status?;
+    Ok(Traced {
+        status,
+        stdout: bytes(stdout),
+        stderr: bytes(stderr),
+        calls: tracer.calls,
+        struck: tracer.struck,
+    })
+}
+
+fn read_all(mut stream: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What was read before an error is worth showing.
+    let _end = stream.read_to_end(&mut bytes);
+    bytes
+}
+
+/// Where a thread is.
+#[derive(Default)]
+enum Thread {
+    /// Outside of any call, or about to enter one.
+    #[default]
+    Outside,
+    /// In a call, with what is to happen at its end.
+    Inside(AtEnd),
+}
+
+#[derive(Clone, Copy)]
+enum AtEnd {
+    GoOn,
+    Kill,
+    Fail(Errno),
+}
+
+struct Tracer {
+    process: Pid,
+    fault: Fault,
+    threads: HashMap<Pid, Thread>,
+    calls: Vec<String>,
+    struck: Option<String>,
+}
+
+impl Tracer {
+    /// Follows the process to its end.
+    fn follow(&mut self) -> io::Result<ExitStatus> {
+        // It stops by itself when it has become the program.
+        match waitpid(self.process, Some(WaitPidFlag::__WALL))? {
+            WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
+            other => return Err(io::Error::other(format!("it did not stop at its start: {other:?}"))),
+        }
+        // A thread is followed from its birth; a child that shares no signals with us is not.
+        let options =
+            Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_EXITKILL;
+        ptrace::setoptions(self.process, options)?;
+        self.threads.insert(self.process, Thread::Outside);
+        resume(self.process, None);
+        loop {
+            // What other threads of the tests have started is theirs to wait for.
+            let any = Some(WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD);
+            let status = match waitpid(None, any) {
+                Err(Errno::EINTR) => continue,
+                status => status?,
+            };
+            match status {
+                WaitStatus::Exited(pid, code) if pid == self.process => return Ok(exit_status(code << 8)),
+                WaitStatus::Signaled(pid, signal, _) if pid == self.process => {
+                    return Ok(exit_status(signal as i32));
+                }
+                WaitStatus::Exited(thread, _) | WaitStatus::Signaled(thread, ..) => {
+                    self.threads.remove(&thread);
+                }
+                WaitStatus::PtraceSyscall(thread) => self.at_call(thread),
+                WaitStatus::PtraceEvent(thread, ..) => resume(thread, None),
+                WaitStatus::Stopped(thread, signal) => {
+                    // A new thread begins with this; any other signal is the program's own business.
+                    let is_new = !self.threads.contains_key(&thread);
+                    self.threads.entry(thread).or_default();
+                    resume(thread, (!is_new || signal != Signal::SIGSTOP).then_some(signal));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A thread enters or leaves a call.
+    fn at_call(&mut self, thread: Pid) {
+        let place = self.threads.entry(thread).or_default();
+        match std::mem::take(place) {
+            Thread::Outside => {
+                let at_end = self.enter(thread);
+                self.threads.insert(thread, Thread::Inside(at_end));
+            }
+            Thread::Inside(AtEnd::GoOn) => {}
+            Thread::Inside(AtEnd::Kill) => self.kill(),
+            Thread::Inside(AtEnd::Fail(errno)) => {
+                if let Ok(mut registers) = ptrace::getregs(thread) {
+                    registers.rax = i64::from(-(errno as i32)).cast_unsigned();
+                    let _ = ptrace::setregs(thread, registers);
+                }
+            }
+        }
+        resume(thread, None);
+    }
+
+    /// Looks at the call that a thread is about to make. What fails here fails because the thread is gone.
+    fn enter(&mut self, thread: Pid) -> AtEnd {
+        let Ok(mut registers) = ptrace::getregs(thread) else { return AtEnd::GoOn };
+        let Some(call) = Call::read(thread, &registers).filter(|call| call.counts_for(self.fault)) else {
+            return AtEnd::GoOn;
+        };
+        self.calls.push(call.words().to_owned());
+        let number = self.calls.len();
+        let (first, lasting) = match self.fault {
+            Fault::None => return AtEnd::GoOn,
+            Fault::KillBefore(call) | Fault::KillAfter(call) => (call, false),
+            Fault::NoSpace { call, lasting } | Fault::SyncFails { call, lasting } => (call, lasting),
+        };
+        if number < first || number > first && !lasting {
+            return AtEnd::GoOn;
+        }
+        if number == first {
+            self.struck = Some(call.words().to_owned());
+        }
+        match (self.fault, error(self.fault)) {
+            (_, Some(errno)) => {
+                // No call has this number, so nothing is done.
+                registers.orig_rax = u64::MAX;
+                let _ = ptrace::setregs(thread, registers);
+                AtEnd::Fail(errno)
+            }
+            (Fault::KillBefore(_), None) => {
+                self.kill();
+                AtEnd::GoOn
+            }
+            _ => AtEnd::Kill,
+        }
+    }
+
+    fn kill(&self) {
+        // It can't be gone: nobody has reaped it.
+        let _ = kill(self.process, Signal::SIGKILL);
+    }
+}
+
+/// Lets a thread go on to its next call; one that was killed meanwhile is not there any more.
+fn resume(thread: Pid, signal: Option<Signal>) {
+    let _ = ptrace::syscall(thread, signal);
+}
+
+fn exit_status(raw: i32) -> ExitStatus {
+    use std::os::unix::process::ExitStatusExt as _;
+    ExitStatus::from_raw(raw)
+}

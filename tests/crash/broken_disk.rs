@@ -1,0 +1,44 @@
+//! A disk that is full, or broken.
+
+use ccm_testkit::{Fault, no_faults, skipped, sweep};
+
+use crate::case::{Case, words};
+use crate::points::{each, selected};
+
+/// Tries a fault of the disk at the calls that can meet it.
+fn at_each_call(make: impl Fn(usize, bool) -> Fault, error: &str) {
+    if let Some(reason) = no_faults() {
+        return skipped(&reason);
+    }
+    let calls = Case::new().apply(&[]).run_with(make(usize::MAX, false)).calls;
+    assert!(calls.len() > 10, "{calls:?}");
+    let mut faults: Vec<Fault> = selected(&calls, 4).into_iter().map(|call| make(call, true)).collect();
+    faults.extend(selected(&calls, 4).into_iter().map(|call| make(call, false)));
+    each(faults, |fault| {
+        let case = Case::new();
+        let met = case.apply(&[]).run_with(fault);
+        sweep();
+        let Some(call) = met.struck else { return Ok(()) };
+        let at = |wrong: String| format!("{fault:?}, {call}: {wrong}\n{}", met.called.shown());
+        let words = words(&met.called);
+        // Who waits for the lock would like to read who holds it, and that is all that depends on it.
+        let is_told = call.ends_with("/lock)") || words.contains(error) && matches!(met.called.code, 1 | 4);
+        if !is_told {
+            return Err(at("nobody was told".to_owned()));
+        }
+        if words.contains("internal error") {
+            return Err(at("a bug".to_owned()));
+        }
+        case.check_consistent().and_then(|()| case.check_converges()).map_err(at)
+    });
+}
+
+#[test]
+fn a_disk_that_fills_up_anywhere_leaves_nothing_half_done() {
+    at_each_call(|call, lasting| Fault::NoSpace { call, lasting }, "No space left on device");
+}
+
+#[test]
+fn a_disk_that_can_not_be_synced_is_not_trusted() {
+    at_each_call(|call, lasting| Fault::SyncFails { call, lasting }, "Input/output error");
+}

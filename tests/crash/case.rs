@@ -1,0 +1,277 @@
+//! A machine to bring to a state, and what must be true of it at any time, and in the end.
+
+use std::fmt::Write as _;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use ccm_testkit::{Called, Ccm, Scratch, is_root};
+
+const MANIFEST: &str = r#"
+ccm:
+  resources:
+    - file:
+        - [dir]/made: {ensure: directory, mode: "0750"}
+        - [dir]/made/conf: {content: "made\n", mode: "0640"}
+        - [dir]/replaced: {source: new, mode: "0644", backup: true[owner]}
+        - [dir]/gone: {ensure: absent, backup: true}
+        - [dir]/tree: {ensure: absent, force: true}
+        - [dir]/attributes: {mode: "0600"}
+    - exec:
+        - defaults: {cwd: "[dir]", provider: shell}
+        - create:
+            command: echo created > .created && mv .created created
+            creates: [dir]/created
+        - guarded:
+            command: echo guarded > .guarded && mv .guarded guarded
+            onlyif: test -e created
+            unless: test -e guarded
+            require: [exec#create]
+        - measure:
+            command: cksum < replaced
+            returns: []
+            unchanged_returns: [0]
+            capture: {sum: stdout.raw}
+            require: ["file#[dir]/replaced"]
+        - reload:
+            command: cat replaced made/conf | cksum >> reload.log
+            refresh_only: true
+            subscribe: ["file#[dir]/replaced", "file#[dir]/made/conf"]
+        - after-reload:
+            command: cksum < reload.log >> after-reload.log
+            refresh_only: true
+            subscribe: [exec#reload]
+        - after-execs:
+            command: cat created guarded | cksum >> after-execs.log
+            refresh_only: true
+            subscribe: [exec#create, exec#guarded]
+        - after-removal:
+            command: ls -d gone tree 2> /dev/null | cksum >> after-removal.log
+            refresh_only: true
+            subscribe: ["file#[dir]/gone", "file#[dir]/tree"]
+        - after-captured:
+            command: cat captured attributes | cksum >> after-captured.log
+            refresh_only: true
+            subscribe: ["file#[dir]/captured", "file#[dir]/attributes"]
+    - file:
+        - [dir]/captured: {content: "${ Captures.measure.sum }"}
+"#;
+
+/// What each subscriber writes to its log, by the same commands: the last line that must be there.
+const SUBSCRIBERS: [(&str, &str); 5] = [
+    ("reload.log", "cat replaced made/conf | cksum"),
+    ("after-reload.log", "cksum < reload.log"),
+    ("after-execs.log", "cat created guarded | cksum"),
+    ("after-removal.log", "ls -d gone tree 2> /dev/null | cksum"),
+    ("after-captured.log", "cat captured attributes | cksum"),
+];
+
+/// A machine, in the state from which a run begins.
+pub(crate) struct Case {
+    scratch: Scratch,
+}
+
+impl Case {
+    pub(crate) fn new() -> Self {
+        let scratch = Scratch::in_memory();
+        let owner = if is_root() { ", owner: \"1\", group: \"1\"" } else { "" };
+        let manifest = MANIFEST.replace("[dir]", &scratch.path().to_string_lossy()).replace("[owner]", owner);
+        scratch.write("manifest.yaml", manifest);
+        scratch.write("new", new());
+        scratch.write("replaced", old());
+        fs::set_permissions(scratch.path().join("replaced"), Permissions::from_mode(0o600)).expect("a mode");
+        scratch.write("gone", "gone\n");
+        scratch.write("tree/a/b", "b\n");
+        scratch.write("tree/c", "c\n");
+        scratch.write("attributes", "attributes\n");
+        fs::set_permissions(scratch.path().join("attributes"), Permissions::from_mode(0o644)).expect("a mode");
+        Self { scratch }
+    }
+
+    /// A run.
+    pub(crate) fn apply(&self, options: &[&str]) -> Ccm {
+        self.call(&["apply", "manifest.yaml"]).args(options)
+    }
+
+    fn call(&self, args: &[&str]) -> Ccm {
+        Ccm::new(env!("CARGO_BIN_EXE_ccm"), &self.scratch).args(args)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// What must be true at any time: a file is as it was or as it is to be, and what ccm remembers can be read.
+    pub(crate) fn check_consistent(&self) -> Result<(), String> {
+        let owner = |new: u32| if is_root() { new } else { fs::metadata("/proc/self").expect("us").uid() };
+        let old_replaced = Found { content: old().into(), mode: 0o600, owner: owner(0) };
+        let new_replaced = Found { content: new().into(), mode: 0o644, owner: owner(1) };
+        let file = |content: &str, mode| Found { content: content.into(), mode, owner: owner(0) };
+        self.check_one_of("replaced", &[Some(old_replaced), Some(new_replaced)])?;
+        self.check_one_of("made/conf", &[None, Some(file("made\n", 0o640))])?;
+        self.check_one_of("gone", &[None, Some(file("gone\n", 0o644))])?;
+        let attributes = ["attributes\n"].map(|content| [Some(file(content, 0o644)), Some(file(content, 0o600))]);
+        self.check_one_of("attributes", attributes.as_flattened())?;
+        self.check_one_of("captured", &[None, Some(file(&self.output_of("cksum < new"), 0o644))])?;
+        self.check_backups()?;
+        self.check_records()
+    }
+
+    fn check_one_of(&self, name: &str, possible: &[Option<Found>]) -> Result<(), String> {
+        let found = Found::at(&self.path(name));
+        if possible.contains(&found) {
+            return Ok(());
+        }
+        Err(format!("{name} is half done: {found:?}"))
+    }
+
+    /// A backup has its name only when it is complete.
+    fn check_backups(&self) -> Result<(), String> {
+        for path in entries(&self.scratch.state().join("backups")) {
+            let content = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            if !name(&path).ends_with(".ccm-new") && content != old() && content != "gone\n" {
+                return Err(format!("the backup {} is not whole", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every line of every run is whole, and ccm can read all of it.
+    fn check_records(&self) -> Result<(), String> {
+        for run in entries(&self.scratch.state().join("runs")) {
+            let Ok(events) = fs::read_to_string(run.join("events.jsonl")) else { continue };
+            for line in events.split_inclusive('\n') {
+                let parsed = serde_json::from_str::<serde_json::Value>(line);
+                if parsed.is_err() || !line.ends_with('\n') {
+                    return Err(format!("the record of a run has a broken line: {line}"));
+                }
+            }
+        }
+        for output in ["text", "json"] {
+            let called = self.call(&["history", "--output", output]).run();
+            if called.code != 0 || !called.stderr.is_empty() {
+                return Err(format!("the history can't be read: {}", called.shown()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs again without a fault, and checks that all is as it is to be, and that a run after that finds nothing to do.
+    pub(crate) fn check_converges(&self) -> Result<(), String> {
+        let second = self.apply(&[]).run();
+        if second.code != 0 {
+            return Err(format!("the next run failed: {}", second.shown()));
+        }
+        self.check_consistent()?;
+        self.check_wanted().map_err(|wrong| format!("{wrong}; the next run was\n{}", second.shown()))?;
+        let before = self.logs();
+        let third = self.apply(&["--detailed-exitcodes"]).run();
+        if third.code != 0 {
+            return Err(format!("the run after the next had something to do: {}", third.shown()));
+        }
+        if before != self.logs() {
+            return Err("a subscriber ran once more".to_owned());
+        }
+        self.check_consistent()
+    }
+
+    fn check_wanted(&self) -> Result<(), String> {
+        let there = |name: &str| self.path(name).exists();
+        for (name, wanted) in
+            [("made/conf", true), ("gone", false), ("tree", false), ("created", true), ("guarded", true)]
+        {
+            if there(name) != wanted {
+                return Err(format!("{name} is {}there", if wanted { "not " } else { "" }));
+            }
+        }
+        if fs::read_to_string(self.path("replaced")).ok() != Some(new()) || !there("captured") {
+            return Err("replaced or captured is not new".to_owned());
+        }
+        let mode = |name: &str| fs::metadata(self.path(name)).map(|found| found.mode() & 0o7777).ok();
+        if mode("made") != Some(0o750) || mode("attributes") != Some(0o600) {
+            return Err("a mode is wrong".to_owned());
+        }
+        for (log, command) in SUBSCRIBERS {
+            let lines = fs::read_to_string(self.path(log)).unwrap_or_default();
+            let wanted = self.output_of(command);
+            if lines.lines().last() != Some(wanted.trim_end()) {
+                return Err(format!("what writes {log} did not run after the last change of its source: {lines:?}"));
+            }
+        }
+        let mut left = Vec::new();
+        for directory in [self.scratch.path().to_owned(), self.path("made"), self.scratch.state().join("backups")] {
+            left.extend(entries(&directory).into_iter().filter(|path| name(path).ends_with(".ccm-new")));
+        }
+        left.extend(entries(&self.scratch.state()).into_iter().filter(|path| name(path).ends_with(".new")));
+        if !left.is_empty() {
+            return Err(format!("left behind: {left:?}"));
+        }
+        self.check_nothing_owed()
+    }
+
+    /// No ledger has an entry: where nothing is owed, there is no file.
+    fn check_nothing_owed(&self) -> Result<(), String> {
+        for ledger in entries(&self.scratch.state().join("refreshes")) {
+            let text = fs::read_to_string(&ledger).unwrap_or_default();
+            return Err(format!("{} still has {text:?}", ledger.display()));
+        }
+        Ok(())
+    }
+
+    fn logs(&self) -> String {
+        SUBSCRIBERS.iter().fold(String::new(), |mut all, (log, _)| {
+            let text = fs::read_to_string(self.path(log)).unwrap_or_default();
+            let _ = writeln!(all, "{log}: {text}");
+            all
+        })
+    }
+
+    fn output_of(&self, command: &str) -> String {
+        ccm_testkit::shell(command, self.scratch.path())
+    }
+}
+
+/// What is at a path.
+#[derive(Clone, PartialEq, Eq)]
+struct Found {
+    content: Vec<u8>,
+    mode: u32,
+    owner: u32,
+}
+
+impl std::fmt::Debug for Found {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let start = String::from_utf8_lossy(&self.content[..self.content.len().min(40)]).into_owned();
+        write!(out, "{} bytes ({start:?}), mode {:o}, owner {}", self.content.len(), self.mode, self.owner)
+    }
+}
+
+impl Found {
+    fn at(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        let content = fs::read(path).ok()?;
+        Some(Self { content, mode: metadata.mode() & 0o7777, owner: metadata.uid() })
+    }
+}
+
+/// Content that is written in more than one piece.
+fn old() -> String {
+    "old content\n".repeat(20_000)
+}
+
+fn new() -> String {
+    "the new content\n".repeat(20_000)
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The exit code and all the words of a run.
+pub(crate) fn words(called: &Called) -> String {
+    format!("{}{}", called.stdout, called.stderr)
+}

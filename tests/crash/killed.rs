@@ -1,0 +1,54 @@
+//! A run that is killed.
+
+use ccm_testkit::{Fault, no_faults, skipped, sweep};
+
+use crate::case::Case;
+use crate::points::{each, long, selected};
+
+#[test]
+fn a_run_that_is_killed_anywhere_is_made_good_by_the_next() {
+    if let Some(reason) = no_faults() {
+        return skipped(&reason);
+    }
+    let whole = Case::new();
+    let calls = whole.apply(&[]).run_with(Fault::None);
+    assert_eq!(calls.called.code, 0, "{}", calls.called.shown());
+    whole.check_converges().expect("a run that is not killed");
+    let mut faults: Vec<Fault> = selected(&calls.calls, 4).into_iter().map(Fault::KillBefore).collect();
+    // Right after a call is right before the next one, but for what the call sets going.
+    let starts = |number: &usize| long() || calls.calls[number - 1].starts_with("clone");
+    faults.extend((1..=calls.calls.len()).filter(starts).map(Fault::KillAfter));
+    each(faults, |fault| {
+        let case = Case::new();
+        let killed = case.apply(&[]).run_with(fault);
+        sweep();
+        // Runs differ a little in how many calls they make, so the last ones may be missing.
+        let Some(call) = killed.struck else { return Ok(()) };
+        let at = |wrong: String| format!("{fault:?}, {call}: {wrong}");
+        if killed.called.code != 137 {
+            return Err(at(format!("was not killed: {}", killed.called.shown())));
+        }
+        case.check_consistent().and_then(|()| case.check_converges()).map_err(at)
+    });
+}
+
+#[test]
+fn what_a_killed_run_leaves_running_is_not_waited_for() {
+    if let Some(reason) = no_faults() {
+        return skipped(&reason);
+    }
+    // The command of the killed run goes on and does its work beside that of the next run.
+    let whole = Case::new();
+    let calls = whole.apply(&[]).run_with(Fault::None).calls;
+    let starts = (1..=calls.len()).filter(|number| calls[number - 1].starts_with("clone"));
+    each(starts.map(Fault::KillAfter), |fault| {
+        let case = Case::new();
+        let killed = case.apply(&[]).run_with(fault);
+        let next = case.apply(&[]).run();
+        sweep();
+        if killed.struck.is_none() || next.code == 0 {
+            return Ok(());
+        }
+        Err(format!("{fault:?}: {}", next.shown()))
+    });
+}

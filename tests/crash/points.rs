@@ -1,0 +1,50 @@
+//! Which calls of a run meet a fault, and going through them.
+
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::thread;
+
+/// Set where all calls are to be tried.
+const ALL: &str = "CCM_TEST_LONG";
+
+/// Tells whether the tests may take long.
+pub(crate) fn long() -> bool {
+    std::env::var_os(ALL).is_some()
+}
+
+/// The numbers of the calls to try, beginning with 1: all of them if the tests may take long, else every so many and
+/// all at and around those that matter most.
+pub(crate) fn selected(calls: &[String], every: usize) -> Vec<usize> {
+    let matters = |call: Option<&String>| {
+        call.is_some_and(|call| ["rename", "fsync", "fdatasync"].iter().any(|name| call.starts_with(name)))
+    };
+    let near = |at: usize| matters(calls.get(at)) || matters(calls.get(at + 1)) || at > 0 && matters(calls.get(at - 1));
+    (0..calls.len()).filter(|at| long() || at % every == 0 || near(*at)).map(|at| at + 1).collect()
+}
+
+#[expect(clippy::print_stdout, reason = "whoever asks for the output wants to know how many")]
+/// Tries each of them, as many at once as there are processors, and fails with all that went wrong.
+pub(crate) fn each<T: Send>(points: impl IntoIterator<Item = T>, check: impl Fn(T) -> Result<(), String> + Sync) {
+    let points = Mutex::new(points.into_iter().collect::<Vec<T>>().into_iter());
+    let wrong = Mutex::new(Vec::new());
+    let tried = Mutex::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                loop {
+                    let next = points.lock().expect("the points").next();
+                    let Some(point) = next else { break };
+                    *tried.lock().expect("the count") += 1;
+                    if let Err(error) = check(point) {
+                        wrong.lock().expect("the errors").push(error);
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().expect("the errors");
+    let tried = tried.into_inner().expect("the count");
+    let few: Vec<&str> = wrong.iter().take(5).map(String::as_str).collect();
+    assert!(wrong.is_empty(), "{} of {tried} points are wrong, among them:\n{}", wrong.len(), few.join("\n\n"));
+    println!("{tried} points tried");
+}

@@ -29,6 +29,10 @@ fn at_each_call(make: impl Fn(usize, bool) -> Fault, error: &str) {
         if words.contains("internal error") {
             return Err(at("a bug".to_owned()));
         }
+        if met.called.code == 1 {
+            case.check_untouched().map_err(at)?;
+        }
+        case.check_nothing_left().map_err(at)?;
         case.check_consistent().and_then(|()| case.check_converges()).map_err(at)
     });
 }

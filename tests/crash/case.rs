@@ -84,7 +84,8 @@ impl Case {
         scratch.write("tree/a/b", "b\n");
         scratch.write("tree/c", "c\n");
         scratch.write("attributes", "attributes\n");
-        fs::set_permissions(scratch.path().join("attributes"), Permissions::from_mode(0o644)).expect("a mode");
+        fs::set_permissions(scratch.path().join("attributes"), Permissions::from_mode(0o644))
+            .expect("a mode");
         Self { scratch }
     }
 
@@ -110,7 +111,8 @@ impl Case {
         self.check_one_of("replaced", &[Some(old_replaced), Some(new_replaced)])?;
         self.check_one_of("made/conf", &[None, Some(file("made\n", 0o640))])?;
         self.check_one_of("gone", &[None, Some(file("gone\n", 0o644))])?;
-        let attributes = ["attributes\n"].map(|content| [Some(file(content, 0o644)), Some(file(content, 0o600))]);
+        let attributes =
+            ["attributes\n"].map(|content| [Some(file(content, 0o644)), Some(file(content, 0o600))]);
         self.check_one_of("attributes", attributes.as_flattened())?;
         self.check_one_of("captured", &[None, Some(file(&self.output_of("cksum < new"), 0o644))])?;
         self.check_backups()?;
@@ -128,7 +130,8 @@ impl Case {
     /// A backup has its name only when it is complete.
     fn check_backups(&self) -> Result<(), String> {
         for path in entries(&self.scratch.state().join("backups")) {
-            let content = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let content =
+                fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             if !name(&path).ends_with(".ccm-new") && content != old() && content != "gone\n" {
                 return Err(format!("the backup {} is not whole", path.display()));
             }
@@ -195,27 +198,39 @@ impl Case {
             let lines = fs::read_to_string(self.path(log)).unwrap_or_default();
             let wanted = self.output_of(command);
             if lines.lines().last() != Some(wanted.trim_end()) {
-                return Err(format!("what writes {log} did not run after the last change of its source: {lines:?}"));
+                return Err(format!(
+                    "what writes {log} did not run after the last change of its source: {lines:?}"
+                ));
             }
         }
-        let mut left = Vec::new();
-        for directory in [self.scratch.path().to_owned(), self.path("made"), self.scratch.state().join("backups")] {
-            left.extend(entries(&directory).into_iter().filter(|path| name(path).ends_with(".ccm-new")));
-        }
-        left.extend(entries(&self.scratch.state()).into_iter().filter(|path| name(path).ends_with(".new")));
-        if !left.is_empty() {
-            return Err(format!("left behind: {left:?}"));
-        }
+        self.check_nothing_left()?;
         self.check_nothing_owed()
+    }
+
+    /// What is written beside its place is there or gone.
+    pub(crate) fn check_nothing_left(&self) -> Result<(), String> {
+        let state = self.scratch.state();
+        let places = [self.scratch.path().to_owned(), self.path("made"), state.join("backups"), state];
+        let is_left = |path: &PathBuf| name(path).starts_with('.') && name(path).ends_with("new");
+        let left: Vec<PathBuf> = places.iter().flat_map(|place| entries(place)).filter(is_left).collect();
+        if left.is_empty() { Ok(()) } else { Err(format!("left behind: {left:?}")) }
+    }
+
+    /// All is as it was before the first run.
+    pub(crate) fn check_untouched(&self) -> Result<(), String> {
+        let touched = ["made", "created", "guarded", "captured", "reload.log", "after-execs.log"];
+        let touched = touched.iter().find(|name| self.path(name).exists());
+        let is_there = ["gone", "tree/a/b", "tree/c"].iter().all(|name| self.path(name).exists());
+        let is_old = fs::read_to_string(self.path("replaced")).ok() == Some(old());
+        if touched.is_none() && is_there && is_old { Ok(()) } else { Err("something was touched".to_owned()) }
     }
 
     /// No ledger has an entry: where nothing is owed, there is no file.
     fn check_nothing_owed(&self) -> Result<(), String> {
-        for ledger in entries(&self.scratch.state().join("refreshes")) {
-            let text = fs::read_to_string(&ledger).unwrap_or_default();
-            return Err(format!("{} still has {text:?}", ledger.display()));
-        }
-        Ok(())
+        let ledgers = entries(&self.scratch.state().join("refreshes"));
+        let texts: Vec<String> =
+            ledgers.iter().map(|ledger| fs::read_to_string(ledger).unwrap_or_default()).collect();
+        if ledgers.is_empty() { Ok(()) } else { Err(format!("{ledgers:?} still have {texts:?}")) }
     }
 
     fn logs(&self) -> String {

@@ -13,6 +13,15 @@ fn a_run_that_is_killed_anywhere_is_made_good_by_the_next() {
     let whole = Case::new();
     let calls = whole.apply(&[]).run_with(Fault::None);
     assert_eq!(calls.called.code, 0, "{}", calls.called.shown());
+    for name in
+        ["write(", "openat(", "renameat(", "fsync(", "unlinkat(", "fchmod(", "flock(", "clone", "wait"]
+    {
+        assert!(
+            calls.calls.iter().any(|call| call.starts_with(name)),
+            "{name} is not watched: {:?}",
+            calls.calls
+        );
+    }
     whole.check_converges().expect("a run that is not killed");
     let mut faults: Vec<Fault> = selected(&calls.calls, 4).into_iter().map(Fault::KillBefore).collect();
     // Right after a call is right before the next one, but for what the call sets going.
@@ -44,7 +53,7 @@ fn what_a_killed_run_leaves_running_is_not_waited_for() {
     each(starts.map(Fault::KillAfter), |fault| {
         let case = Case::new();
         let killed = case.apply(&[]).run_with(fault);
-        let next = case.apply(&[]).run();
+        let next = case.apply(&["--lock-wait", "0"]).run();
         sweep();
         if killed.struck.is_none() || next.code == 0 {
             return Ok(());

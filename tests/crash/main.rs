@@ -1,11 +1,7 @@
 //! What is left of a run that was killed at any moment, or whose disk failed it, and what the next run makes of that.
 //!
 //! A program of its own, because it adopts what killed runs leave.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests look at the machine themselves"
-)]
+#![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod broken_disk;

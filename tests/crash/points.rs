@@ -18,13 +18,18 @@ pub(crate) fn selected(calls: &[String], every: usize) -> Vec<usize> {
     let matters = |call: Option<&String>| {
         call.is_some_and(|call| ["rename", "fsync", "fdatasync"].iter().any(|name| call.starts_with(name)))
     };
-    let near = |at: usize| matters(calls.get(at)) || matters(calls.get(at + 1)) || at > 0 && matters(calls.get(at - 1));
+    let near = |at: usize| {
+        matters(calls.get(at)) || matters(calls.get(at + 1)) || at > 0 && matters(calls.get(at - 1))
+    };
     (0..calls.len()).filter(|at| long() || at % every == 0 || near(*at)).map(|at| at + 1).collect()
 }
 
 #[expect(clippy::print_stdout, reason = "whoever asks for the output wants to know how many")]
 /// Tries each of them, as many at once as there are processors, and fails with all that went wrong.
-pub(crate) fn each<T: Send>(points: impl IntoIterator<Item = T>, check: impl Fn(T) -> Result<(), String> + Sync) {
+pub(crate) fn each<T: Send>(
+    points: impl IntoIterator<Item = T>,
+    check: impl Fn(T) -> Result<(), String> + Sync,
+) {
     let points = Mutex::new(points.into_iter().collect::<Vec<T>>().into_iter());
     let wrong = Mutex::new(Vec::new());
     let tried = Mutex::new(0);
@@ -45,6 +50,11 @@ pub(crate) fn each<T: Send>(points: impl IntoIterator<Item = T>, check: impl Fn(
     let wrong = wrong.into_inner().expect("the errors");
     let tried = tried.into_inner().expect("the count");
     let few: Vec<&str> = wrong.iter().take(5).map(String::as_str).collect();
-    assert!(wrong.is_empty(), "{} of {tried} points are wrong, among them:\n{}", wrong.len(), few.join("\n\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {tried} points are wrong, among them:\n{}",
+        wrong.len(),
+        few.join("\n\n")
+    );
     println!("{tried} points tried");
 }

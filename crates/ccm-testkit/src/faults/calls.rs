@@ -1,4 +1,4 @@
-//! The system calls of x86_64 that a fault can meet.
+//! The system calls, as `x86_64` numbers them, that a fault can meet.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

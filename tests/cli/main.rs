@@ -17,6 +17,7 @@ mod facts;
 mod files;
 mod hiera;
 mod history;
+mod idempotence;
 mod interruption;
 mod json;
 mod lock;

@@ -1,18 +1,20 @@
 //! `ccm apply`: the wiring of a run.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ccm_engine::{Run, Stop};
+use ccm_engine::{Ledger, ResourceType, Run, Stop};
 use ccm_host::signals::Signals;
-use ccm_host::state::LockHolder;
+use ccm_host::state::{Directory, LockHolder};
 use ccm_host::{
     Cancellation, CancellationSource, Clock as _, Host, Level, Outlet, SystemClock, SystemFiles, SystemRunner,
 };
 use ccm_manifest::{Loaded, render};
-use ccm_model::{Catalog, ResourceIndex, RunSummary, closest};
+use ccm_model::{Catalog, Event, ResourceIndex, RunSummary, closest};
+use ccm_report::RunIdentity;
 
 use crate::arguments::{Apply, Output};
 use crate::exit::Code;
@@ -20,7 +22,7 @@ use crate::late::CatalogLate;
 use crate::listeners::{self, EventsFile, Listeners};
 use crate::secrets::{Hiding, secrets};
 use crate::sources::MachineSources;
-use crate::{diagnostics, manifest, messages, owed, show, state, watch};
+use crate::{diagnostics, idempotence, manifest, messages, owed, show, state, watch};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: &Apply) -> Code {
@@ -36,9 +38,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         Ok(sources) => sources,
         Err(code) => return code,
     };
-    let read =
-        manifest::read(&arguments.manifest, &arguments.values.data, &sources, !arguments.quiet, &types);
-    let (catalog, loaded) = match read {
+    let (text, (catalog, loaded)) = match read(arguments, &sources, &types) {
         Ok(read) => read,
         Err(code) => return code,
     };
@@ -75,22 +75,15 @@ pub(crate) fn run(arguments: &Apply) -> Code {
     let (source, cancellation) = CancellationSource::new();
     let cause = Arc::new(OnceLock::new());
     let files = SystemFiles::new(cancellation.clone());
-    let run = Run {
-        catalog: &catalog,
-        types: &types.iter().map(|found| *found as _).collect::<Vec<_>>(),
+    let setting = Setting {
+        arguments,
+        types: &types,
         host: Host { runner: &runner, files: &files, clock: &clock },
-        late: &CatalogLate { late: &loaded.late },
-        secrets: secrets(),
         stop: Stop { cancellation: &cancellation, cause: &cause },
-        noop: arguments.noop,
-        fail_on_error: arguments.fail_on_error,
-        diff: arguments.diff,
         directory: &directory,
-        state_directory: place.as_deref(),
+        place: place.as_deref(),
+        state: state.as_ref(),
         describe_unchanged: arguments.output != Output::Text || events_file.is_some(),
-        only: only.as_deref(),
-        // It is opened under the lock.
-        ledger: None,
     };
     runtime.block_on(async {
         let signals = match Signals::listen() {
@@ -105,12 +98,10 @@ pub(crate) fn run(arguments: &Apply) -> Code {
             Err(code) => return code,
         };
         let encoder = listeners::encoder(name, state.as_ref(), &clock);
-        let place = place.as_deref();
-        let ledger = match owed::ledger(arguments, &catalog, encoder.identity(), state.as_ref(), place) {
+        let ledger = match setting.ledger(&catalog, encoder.identity()) {
             Ok(ledger) => ledger,
             Err(code) => return code,
         };
-        let run = Run { ledger: ledger.as_ref(), ..run };
         let (output, screen) = match Outlet::open() {
             Ok(outlets) => outlets,
             Err(error) => return cannot_start(&error),
@@ -121,8 +112,13 @@ pub(crate) fn run(arguments: &Apply) -> Code {
         if let Err(error) = watch::begin(signals, arguments.timeout, source, Arc::clone(&cause)) {
             return cannot_start(&error);
         }
-        let summary = to_its_end(&run, &listeners).await;
-        let code = Code::of(&summary, arguments.detailed_exitcodes);
+        let mut on_event = |event| listeners.borrow_mut().accept(&event);
+        let run = setting.apply(&catalog, &loaded, only.as_deref(), ledger.as_ref(), &mut on_event);
+        let mut summary = shown(run, &listeners).await;
+        let mut code = Code::of(&summary, arguments.detailed_exitcodes);
+        if arguments.verify_idempotent {
+            (summary, code) = idempotence::verify(&setting, text, &listeners, summary, code).await;
+        }
         told(listeners.into_inner(), &output, &cancellation, &summary, code).await
     })
 }
@@ -144,14 +140,74 @@ async fn told(
     ended.finish(output.result(), summary, code)
 }
 
-/// Goes through the resources, and shows what takes long.
-async fn to_its_end(run: &Run<'_>, listeners: &RefCell<Listeners<'_>>) -> RunSummary {
-    let mut on_event = |event| listeners.borrow_mut().accept(&event);
-    let mut apply = pin!(run.apply(&mut on_event));
+/// Reads the manifest, and keeps its text.
+fn read<'s>(
+    arguments: &Apply,
+    sources: &'s MachineSources,
+    types: &[&'static dyn ResourceType],
+) -> Result<(Arc<str>, (Catalog, Loaded<'s>)), Code> {
+    let request = manifest::request(&arguments.manifest, &arguments.values.data, sources)?;
+    let text = Arc::clone(&request.text);
+    Ok((text, manifest::read_request(request, sources, !arguments.quiet, types)?))
+}
+
+/// What a run is done with, whatever its manifest says.
+pub(crate) struct Setting<'a> {
+    pub(crate) arguments: &'a Apply,
+    pub(crate) types: &'a [&'static dyn ResourceType],
+    host: Host<'a>,
+    stop: Stop<'a>,
+    directory: &'a Path,
+    place: Option<&'a Path>,
+    pub(crate) state: Option<&'a Directory>,
+    describe_unchanged: bool,
+}
+
+impl Setting<'_> {
+    /// Opens what is remembered of refreshes from one run of a manifest to the next.
+    pub(crate) fn ledger(&self, catalog: &Catalog, run: &RunIdentity) -> Result<Option<Ledger>, Code> {
+        owed::ledger(self.arguments, catalog, run, self.state, self.place)
+    }
+
+    /// Goes through the resources of a manifest.
+    pub(crate) async fn apply(
+        &self,
+        catalog: &Catalog,
+        loaded: &Loaded<'_>,
+        only: Option<&[ResourceIndex]>,
+        ledger: Option<&Ledger>,
+        on_event: &mut dyn FnMut(Event),
+    ) -> RunSummary {
+        let run = Run {
+            catalog,
+            types: &self.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
+            host: self.host,
+            late: &CatalogLate { late: &loaded.late },
+            secrets: secrets(),
+            stop: self.stop,
+            noop: self.arguments.noop,
+            fail_on_error: self.arguments.fail_on_error,
+            diff: self.arguments.diff,
+            directory: self.directory,
+            state_directory: self.place,
+            describe_unchanged: self.describe_unchanged,
+            only,
+            ledger,
+        };
+        run.apply(on_event).await
+    }
+}
+
+/// Waits for the end of a run, and shows what takes long.
+pub(crate) async fn shown(
+    run: impl Future<Output = RunSummary>,
+    listeners: &RefCell<Listeners<'_>>,
+) -> RunSummary {
+    let mut run = pin!(run);
     let mut progress = pin!(listeners::show_progress(listeners));
     tokio::select! {
         biased;
-        summary = &mut apply => summary,
+        summary = &mut run => summary,
         never = &mut progress => match never {},
     }
 }
@@ -183,7 +239,7 @@ async fn given_up(cancellation: &Cancellation) {
 }
 
 /// Finds what `--only` names.
-fn selection(arguments: &Apply, catalog: &Catalog) -> Result<Option<Vec<ResourceIndex>>, Code> {
+pub(crate) fn selection(arguments: &Apply, catalog: &Catalog) -> Result<Option<Vec<ResourceIndex>>, Code> {
     if arguments.only.is_empty() {
         return Ok(None);
     }

@@ -140,6 +140,10 @@ pub(crate) struct Apply {
     #[arg(long)]
     pub detailed_exitcodes: bool,
 
+    /// Apply it, then apply it once more, and fail if that changes something again
+    #[arg(long, conflicts_with_all = ["noop", "render"])]
+    pub verify_idempotent: bool,
+
     /// Stop after the first resource that fails
     #[arg(long)]
     pub fail_on_error: bool,

@@ -40,8 +40,8 @@ impl Code {
         }
     }
 
-    /// The same run, of which some record could not be written.
-    pub(crate) fn unrecorded(self) -> Self {
+    /// The same run, to which a failure of its own came: some record could not be written, say.
+    pub(crate) fn and_failed(self) -> Self {
         match self {
             Self::Success => Self::Failures,
             Self::Changes => Self::ChangesAndFailures,
@@ -107,7 +107,7 @@ mod tests {
             };
             assert_eq!(Code::of(&summary, false).number(), plain, "{summary:?}");
             assert_eq!(Code::of(&summary, true).number(), detailed, "{summary:?}");
-            let unrecorded = Code::of(&summary, true).unrecorded().number();
+            let unrecorded = Code::of(&summary, true).and_failed().number();
             let expected = match detailed {
                 0 => 4,
                 2 => 6,

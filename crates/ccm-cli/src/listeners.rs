@@ -11,8 +11,8 @@ use ccm_host::state::{AppendFile, Directory};
 use ccm_host::{Clock, Outlet, Terminal, after, random, variable};
 use ccm_model::{Event, RunSummary};
 use ccm_report::{
-    Encoder, Ids, JsonDocument, JsonLines, Progress, ReportError, RunStore, StoredSummary, TextReport,
-    Verbosity,
+    Encoder, Ids, JsonDocument, JsonLines, Progress, ReportError, RunIdentity, RunStore, StoredSummary,
+    TextReport, Verbosity,
 };
 
 use crate::arguments::{Apply, Output, events_file};
@@ -154,6 +154,37 @@ impl<'a> Listeners<'a> {
         }
     }
 
+    /// Ends the record of the run so far, says what could not be written, and begins with a run that verifies it.
+    /// Returns how ccm ends for all that.
+    pub(crate) fn begin_verification(
+        &mut self,
+        state: Option<&Directory>,
+        keep_runs: usize,
+        summary: &RunSummary,
+        code: Code,
+    ) -> Code {
+        let code = end_record(self.store.take(), self.encoder.identity(), self.began, summary, code);
+        self.began = self.clock.now();
+        self.encoder.begin_verification(self.began);
+        self.store = state.map(|state| RunStore::begin(state, self.encoder.identity(), keep_runs));
+        if let Report::Text(report) = &mut self.report {
+            report.begin_verification();
+        }
+        code
+    }
+
+    /// Which run it is that is reported on.
+    pub(crate) fn identity(&self) -> &RunIdentity {
+        self.encoder.identity()
+    }
+
+    /// Says that the second run changed nothing.
+    pub(crate) fn verified(&mut self) {
+        if let Report::Text(report) = &mut self.report {
+            report.verified();
+        }
+    }
+
     /// Hands the rest of the report on.
     pub(crate) fn end_report(self) -> Ended {
         let report = match self.report {
@@ -203,7 +234,7 @@ impl Ended {
             Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => {
                 messages::from_error(&error, "", &[]);
-                code = code.unrecorded();
+                code = code.and_failed();
             }
             Ok(()) => {}
         }
@@ -213,28 +244,31 @@ impl Ended {
         {
             let message = format!("events file {} is not complete", path.display());
             messages::error(&message, &[error.to_string()], &[]);
-            code = code.unrecorded();
+            code = code.and_failed();
         }
-        if let Some(store) = self.store {
-            if store.failed() {
-                code = code.unrecorded();
-            }
-            let identity = self.encoder.identity();
-            let recorded = store.finish(&StoredSummary::of(identity, self.began, summary, code.number()));
-            if let Err(error) = recorded.record {
-                messages::from_error(&error, "the run itself went on to its end", &[]);
-                code = code.unrecorded();
-            }
-            for error in recorded.kept {
-                messages::from_error(
-                    &error,
-                    "the run itself is not affected",
-                    &["remove it by hand".to_owned()],
-                );
-            }
-        }
-        code
+        end_record(self.store, self.encoder.identity(), self.began, summary, code)
     }
+}
+
+/// Ends the record of a run, says what could not be written, and returns how ccm ends for all that.
+fn end_record(
+    store: Option<RunStore>,
+    identity: &RunIdentity,
+    began: SystemTime,
+    summary: &RunSummary,
+    code: Code,
+) -> Code {
+    let Some(store) = store else { return code };
+    let mut code = if store.failed() { code.and_failed() } else { code };
+    let recorded = store.finish(&StoredSummary::of(identity, began, summary, code.number()));
+    if let Err(error) = recorded.record {
+        messages::from_error(&error, "the run itself went on to its end", &[]);
+        code = code.and_failed();
+    }
+    for error in recorded.kept {
+        messages::from_error(&error, "the run itself is not affected", &["remove it by hand".to_owned()]);
+    }
+    code
 }
 
 /// Keeps the terminal up to date, for as long as it is polled.

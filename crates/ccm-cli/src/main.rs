@@ -8,6 +8,7 @@ mod exit;
 mod facts;
 mod hiera;
 mod history;
+mod idempotence;
 mod late;
 mod listeners;
 mod manifest;

@@ -23,7 +23,16 @@ pub(crate) fn read<'s>(
     warnings: bool,
     types: &[&'static dyn ResourceType],
 ) -> Result<(Catalog, Loaded<'s>), Code> {
-    let request = request(arguments, values, sources)?;
+    read_request(request(arguments, values, sources)?, sources, warnings, types)
+}
+
+/// The same with what it is loaded from.
+pub(crate) fn read_request<'s>(
+    request: Request,
+    sources: &'s MachineSources,
+    warnings: bool,
+    types: &[&'static dyn ResourceType],
+) -> Result<(Catalog, Loaded<'s>), Code> {
     let name = request.name.clone();
     let mut loaded = load(request, &specs(types), sources);
     secrets().add(loaded.data.secrets.iter().cloned());

@@ -11,6 +11,8 @@ use ccm_model::{Event, Outcome, RunSummary, SessionStarted, Transaction, display
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::idempotence::changed_again;
+
 pub use ids::Ids;
 pub use output::{JsonDocument, JsonLines};
 use words::outcome_name;
@@ -37,6 +39,14 @@ pub struct Encoder {
     identity: RunIdentity,
     ids: Ids,
     began: SystemTime,
+    verifies: Option<Verified>,
+}
+
+/// The run that another one verifies by changing nothing again, and what that one did change.
+#[derive(Debug)]
+struct Verified {
+    run_id: String,
+    changed_again: Vec<String>,
 }
 
 /// A line, and how it may be treated.
@@ -54,7 +64,14 @@ impl Encoder {
     /// Begins a run, which is named by the first of its ids.
     pub fn new(mut ids: Ids, began: SystemTime, manifest: String, version: &'static str) -> Self {
         let identity = RunIdentity { run_id: ids.next(began), manifest, version };
-        Self { identity, ids, began }
+        Self { identity, ids, began, verifies: None }
+    }
+
+    /// Begins another run of the same manifest, which verifies this one by changing nothing again.
+    pub fn begin_verification(&mut self, began: SystemTime) {
+        let run_id = std::mem::replace(&mut self.identity.run_id, self.ids.next(began));
+        self.verifies = Some(Verified { run_id, changed_again: Vec::new() });
+        self.began = began;
     }
 
     /// What is the same in every line.
@@ -82,6 +99,7 @@ impl Encoder {
             noop: session.noop,
             resources: session.resources,
             message: session.message.as_deref(),
+            verifies: self.verifies.as_ref().map(|verified| &*verified.run_id),
         };
         urgent(&line)
     }
@@ -99,6 +117,7 @@ impl Encoder {
             owed: summary.refreshes.owed.iter().map(words::still_owed).collect(),
             settled: summary.refreshes.settled.iter().map(words::settled).collect(),
             ledger_error: &summary.refreshes.unwritten,
+            changed_again: self.verifies.as_ref().map(|verified| &*verified.changed_again),
         };
         urgent(&line)
     }
@@ -134,6 +153,9 @@ impl Encoder {
             notes: &transaction.notes,
             diff: transaction.diff.as_deref(),
         };
+        if let Some(verified) = self.verifies.as_mut().filter(|_| changed_again(outcome)) {
+            verified.changed_again.push(transaction.id.to_string());
+        }
         let quiet = matches!(outcome, Outcome::Unchanged | Outcome::Skipped { .. });
         let urgent = !quiet || !transaction.warnings.is_empty();
         JsonLine { text: text(&line), runtime: *duration, urgent }
@@ -168,6 +190,8 @@ struct StartLine<'a> {
     noop: bool,
     resources: usize,
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verifies: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -183,6 +207,8 @@ struct SummaryLine<'a> {
     owed: Vec<Value>,
     settled: Vec<Value>,
     ledger_error: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_again: Option<&'a [String]>,
 }
 
 #[derive(Serialize)]

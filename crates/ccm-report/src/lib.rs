@@ -5,12 +5,14 @@
 
 mod batch;
 mod error;
+mod idempotence;
 mod json;
 mod progress;
 mod store;
 mod text;
 
 pub use error::ReportError;
+pub use idempotence::{ChangedAgain, Idempotence};
 pub use json::{Encoder, Ids, JsonDocument, JsonLine, JsonLines, RunIdentity};
 pub use progress::Progress;
 pub use store::{

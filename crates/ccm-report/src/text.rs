@@ -38,6 +38,8 @@ pub enum Verbosity {
 pub struct TextReport<W: Write> {
     out: Batch<W>,
     verbosity: Verbosity,
+    /// It is quiet only because this is a second run.
+    verifying: bool,
     /// Named again at the end.
     failed: Vec<ResourceId>,
 }
@@ -45,7 +47,7 @@ pub struct TextReport<W: Write> {
 impl<W: Write> TextReport<W> {
     /// Begins a report.
     pub fn new(out: W, verbosity: Verbosity) -> Self {
-        Self { out: Batch::new(out), verbosity, failed: Vec::new() }
+        Self { out: Batch::new(out), verbosity, verifying: false, failed: Vec::new() }
     }
 
     /// Writes what there is to say of an event.
@@ -64,6 +66,24 @@ impl<W: Write> TextReport<W> {
             _ => Duration::ZERO,
         };
         self.out.push(&text, runtime, urgent.unwrap_or(true));
+    }
+
+    /// Goes on with a second run, of which only what matters is said unless more is asked for.
+    pub fn begin_verification(&mut self) {
+        if self.verbosity > Verbosity::Quiet {
+            self.out.push("Verifying: once more, which should change nothing\n", Duration::ZERO, true);
+        }
+        if self.verbosity == Verbosity::Normal {
+            self.verbosity = Verbosity::Quiet;
+            self.verifying = true;
+        }
+    }
+
+    /// Says that the second run changed nothing.
+    pub fn verified(&mut self) {
+        if self.verbosity > Verbosity::Quiet || self.verifying {
+            self.out.push("Verified: a second run changes nothing\n", Duration::ZERO, true);
+        }
     }
 
     /// Ends the report and says whether all of it was written.

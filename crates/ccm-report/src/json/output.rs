@@ -32,20 +32,27 @@ impl<W: Write> JsonLines<W> {
     }
 }
 
-/// Collects the lines, and writes them at the end as one document: `start`, `events`, `summary`.
+/// Collects the lines, and writes them at the end as one document: `start`, `events`, `summary`. A second run in it, which
+/// verifies the first, is a document in itself: `verification`.
 #[derive(Debug)]
 pub struct JsonDocument<W> {
     out: W,
-    start: String,
+    run: Session,
+    verification: Option<Session>,
+}
+
+/// The lines of a run.
+#[derive(Debug, Default)]
+struct Session {
+    start: Option<String>,
     events: Vec<String>,
-    summary: String,
+    summary: Option<String>,
 }
 
 impl<W: Write> JsonDocument<W> {
     /// Begins a document to be written there.
     pub fn new(out: W) -> Self {
-        let missing = || "null".to_owned();
-        Self { out, start: missing(), events: Vec::new(), summary: missing() }
+        Self { out, run: Session::default(), verification: None }
     }
 
     /// Keeps a line.
@@ -53,25 +60,39 @@ impl<W: Write> JsonDocument<W> {
         let text = line.text.trim_end().to_owned();
         // Each line begins with its protocol.
         let is = |protocol: &str| text.starts_with(&format!("{{\"protocol\":\"{protocol}\""));
+        if is(START) && self.run.summary.is_some() {
+            self.verification = Some(Session::default());
+        }
+        let session = self.verification.as_mut().unwrap_or(&mut self.run);
         if is(START) {
-            self.start = text;
+            session.start = Some(text);
         } else if is(SUMMARY) {
-            self.summary = text;
+            session.summary = Some(text);
         } else {
             debug_assert!(is(TRANSACTION));
-            self.events.push(text);
+            session.events.push(text);
         }
     }
 
     /// Writes the document.
     pub fn finish(mut self) -> Result<(), ReportError> {
-        let events = self.events.iter().map(|event| format!("\n    {event}")).collect::<Vec<_>>().join(",");
-        let end = if events.is_empty() { "" } else { "\n  " };
-        let (start, summary) = (&self.start, &self.summary);
-        let text = format!(
-            "{{\n  \"start\": {start},\n  \"events\": [{events}{end}],\n  \"summary\": {summary}\n}}\n"
-        );
+        let verification = self.verification.map(|session| {
+            let text = session.fields().replace('\n', "\n  ");
+            format!(",\n  \"verification\": {{{text}\n  }}")
+        });
+        let text = format!("{{{}{}\n}}\n", self.run.fields(), verification.unwrap_or_default());
         let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
         written.map_err(ReportError::Write)
+    }
+}
+
+impl Session {
+    /// The fields of its document; no line has a line end in it.
+    fn fields(&self) -> String {
+        let events = self.events.iter().map(|event| format!("\n    {event}")).collect::<Vec<_>>().join(",");
+        let end = if events.is_empty() { "" } else { "\n  " };
+        let line = |line: &Option<String>| line.clone().unwrap_or_else(|| "null".to_owned());
+        let (start, summary) = (line(&self.start), line(&self.summary));
+        format!("\n  \"start\": {start},\n  \"events\": [{events}{end}],\n  \"summary\": {summary}")
     }
 }

@@ -190,3 +190,24 @@ fn a_document_is_whole_with_and_without_events() {
         assert_eq!(found["events"].as_array().map(Vec::len), Some(count));
     }
 }
+
+#[test]
+fn a_run_that_verifies_another_says_which_and_what_it_changed_again() {
+    let mut encoder = encoder();
+    let first = encoder.identity().run_id.clone();
+    encoder.begin_verification(UNIX_EPOCH);
+    assert_ne!(encoder.identity().run_id, first);
+    let start = SessionStarted { at: UNIX_EPOCH, noop: false, resources: 1, message: None };
+    let start = parsed(&encoder.encode(&Event::SessionStarted(start)).expect("a line"));
+    assert_eq!((&start["verifies"], &start["run_id"]), (&json!(first), &json!(encoder.identity().run_id)));
+    let kept = Outcome::WouldChange { message: String::new() };
+    let failed = Outcome::Failed(Box::new(Failure::new("no")));
+    for outcome in [Outcome::Unchanged, Outcome::Changed, kept, Outcome::Refreshed, failed] {
+        encoder.encode(&Event::ResourceFinished(Box::new(transaction(outcome))));
+    }
+    assert_eq!(
+        encoder.verifies.expect("it verifies").changed_again,
+        ["exec#job", "exec#job"],
+        "what changed and what was refreshed"
+    );
+}

@@ -1,0 +1,99 @@
+//! `ccm apply --verify-idempotent`: a second run of the manifest, which is to change nothing again.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+
+use ccm_model::RunSummary;
+use ccm_report::{ChangedAgain, Idempotence};
+
+use crate::apply::{Setting, selection, shown};
+use crate::exit::Code;
+use crate::listeners::Listeners;
+use crate::sources::MachineSources;
+use crate::{manifest, messages};
+
+/// Applies the manifest once more as a new run would: it is read again, with what it is made of, and so is the machine.
+/// Only standard input can't be read twice, so `text` is what it held.
+pub(crate) async fn verify(
+    setting: &Setting<'_>,
+    text: Arc<str>,
+    listeners: &RefCell<Listeners<'_>>,
+    first: RunSummary,
+    code: Code,
+) -> (RunSummary, Code) {
+    if !matches!(code, Code::Success | Code::Changes) {
+        messages::note("the run did not succeed, so there was no second one to verify that it is idempotent");
+        return (first, code);
+    }
+    let arguments = setting.arguments;
+    let not_read = |first| {
+        messages::error("the manifest can't be applied a second time", &[], &[]);
+        (first, code.and_failed())
+    };
+    let Ok(sources) = MachineSources::of_manifest(&arguments.manifest, &arguments.values) else {
+        return not_read(first);
+    };
+    let Ok(mut request) = manifest::request(&arguments.manifest, &arguments.values.data, &sources) else {
+        return not_read(first);
+    };
+    if arguments.manifest.path == Path::new("-") {
+        request.text = text;
+    }
+    // What deserves a warning was said before.
+    let Ok((catalog, loaded)) = manifest::read_request(request, &sources, false, setting.types) else {
+        return not_read(first);
+    };
+    let Ok(only) = selection(arguments, &catalog) else { return not_read(first) };
+
+    let code = listeners.borrow_mut().begin_verification(setting.state, arguments.keep_runs, &first, code);
+    let ledger = setting.ledger(&catalog, listeners.borrow().identity());
+    let Ok(ledger) = ledger else { return not_read(first) };
+    let mut idempotence = Idempotence::default();
+    let mut on_event = |event| {
+        idempotence.accept(&event);
+        listeners.borrow_mut().accept(&event);
+    };
+    let run = setting.apply(&catalog, &loaded, only.as_deref(), ledger.as_ref(), &mut on_event);
+    let second = shown(run, listeners).await;
+    let code = match Code::of(&second, false) {
+        Code::Success => code,
+        signal @ Code::Signal(_) => signal,
+        _ => code.and_failed(),
+    };
+    let again = idempotence.changed_again();
+    if !again.is_empty() {
+        say(again);
+        return (second, code.and_failed());
+    }
+    // A run that failed or was ended has proved nothing.
+    if matches!(code, Code::Success | Code::Changes) {
+        listeners.borrow_mut().verified();
+    }
+    (second, code)
+}
+
+/// Says what was changed again, and what can be done about it.
+fn say(again: &[ChangedAgain]) {
+    let message = match again.len() {
+        1 => "not idempotent: a second run changed 1 resource again".to_owned(),
+        count => format!("not idempotent: a second run changed {count} resources again"),
+    };
+    let causes: Vec<String> = again.iter().map(why).collect();
+    // What was triggered is right to do its work again; its source is where to look.
+    let is_unguarded =
+        |changed: &ChangedAgain| changed.triggered_by.is_empty() && &*changed.id.type_name == "exec";
+    let hint = "an exec says when it need not run by `creates`, `onlyif` or `unless`, and that it changed nothing by \
+                `unchanged_returns`";
+    let hints: Vec<String> = again.iter().any(is_unguarded).then(|| hint.to_owned()).into_iter().collect();
+    messages::error(&message, &causes, &hints);
+}
+
+fn why(changed: &ChangedAgain) -> String {
+    let triggers: Vec<String> = changed.triggered_by.iter().map(ToString::to_string).collect();
+    match (&*triggers, &changed.reason) {
+        ([], Some(reason)) => format!("{}: {reason}", changed.id),
+        ([], None) => changed.id.to_string(),
+        (triggers, _) => format!("{}: triggered by {}", changed.id, triggers.join(", ")),
+    }
+}

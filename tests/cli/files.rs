@@ -1,6 +1,6 @@
 //! The file resource as a user meets it.
 
-use ccm_testkit::Scratch;
+use ccm_testkit::{Scratch, can_mount, skipped};
 use insta::assert_snapshot;
 
 use crate::{apply, apply_files, ccm};
@@ -225,4 +225,41 @@ fn a_mode_from_an_expression_is_text() {
         assert_eq!(called.code == 0, valid, "{mode}: {}", called.shown());
         assert!(valid || called.stderr.contains("expected a mode as text"), "{mode}: {}", called.shown());
     }
+}
+
+#[test]
+fn a_full_disk_holds_whole_files_only_and_the_rest_when_there_is_space_again() {
+    if !can_mount() {
+        skipped("a small disk can't be mounted here");
+        return;
+    }
+    let scratch = Scratch::new();
+    let disk = scratch.at("disk");
+    scratch.write("disk/.keep", "");
+    let content = |number: usize| number.to_string().repeat(20_000);
+    let file = |number: usize| format!("        - {disk}/n{number}: {{content: \"{}\"}}\n", content(number));
+    let files: String = (0..8).map(file).collect();
+    scratch.write("manifest.yaml", format!("ccm:\n  resources:\n    - file:\n{files}"));
+    // The disk goes with the mount namespace, so what is on it after the first run is copied.
+    let script = format!(
+        "mount -t tmpfs -o size=64k,mode=0755 tmpfs {disk}\nprintf old > {disk}/n7\n\
+         \"$0\" \"$@\" > first 2>&1 || echo $? > code\ncp -r {disk} copy\nmount -o remount,size=1m {disk}"
+    );
+    let second = ccm(&scratch, &["apply", "manifest.yaml"]).after_mounting(&script).run();
+    let first = scratch.read("first").unwrap_or_default();
+    assert_eq!(scratch.read("code").as_deref(), Some("4\n"), "{first}");
+    assert!(first.contains("caused by: No space left on device"), "{first}");
+    assert!(!first.contains("something may have been changed"), "{first}");
+    let copied = std::fs::read_dir(scratch.at("copy")).expect("the copy").flatten();
+    let mut names: Vec<String> =
+        copied.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert!(names.len() > 1 && names.len() < 8, "{names:?}");
+    for name in names.iter().filter(|name| *name != "n7") {
+        let number = name.trim_start_matches('n').parse().expect("nothing is left beside a file");
+        assert_eq!(scratch.read(&format!("copy/{name}")), Some(content(number)));
+    }
+    assert_eq!(scratch.read("copy/n7").as_deref(), Some("old"));
+    assert_eq!(second.code, 0, "{}", second.shown());
+    assert!(second.stdout.contains(&format!("{} changed", 8 - (names.len() - 1))), "{}", second.shown());
 }

@@ -61,3 +61,27 @@ fn what_a_killed_run_leaves_running_is_not_waited_for() {
         Err(format!("{fault:?}: {}", next.shown()))
     });
 }
+
+#[test]
+fn what_gets_its_name_is_on_the_disk_before_and_its_name_after() {
+    if let Some(reason) = no_faults() {
+        return skipped(&reason);
+    }
+    // No test can cut the power, but the order of the calls shows what would be left.
+    let run = Case::new().apply(&[]).run_with(Fault::None);
+    let calls: Vec<&str> =
+        run.calls.iter().map(String::as_str).filter(|call| !call.starts_with("wait")).collect();
+    let mut renamed = 0;
+    for (at, call) in calls.iter().enumerate().filter(|(_, call)| call.starts_with("rename")) {
+        let near = calls[at.saturating_sub(1)..(at + 2).min(calls.len())].to_vec();
+        let [before, _, after] = near[..] else { panic!("{call} is not between two calls: {near:?}") };
+        assert!(before.starts_with("fsync(") && before.ends_with("new)"), "not synced before: {near:?}");
+        assert!(
+            after.starts_with("fsync(") && !after.ends_with("new)"),
+            "its directory is not synced: {near:?}"
+        );
+        renamed += 1;
+    }
+    // Three files, two backups, a summary.
+    assert!(renamed >= 6, "{calls:?}");
+}

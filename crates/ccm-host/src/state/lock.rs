@@ -4,17 +4,18 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{display_duration, display_timestamp, escape_control};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::Directory;
 
 const NAME: &str = "lock";
-/// How often a waiting run looks whether the lock is free; the kernel tells nobody but a blocked thread.
-const PAUSE: Duration = Duration::from_millis(25);
 /// A wait that is shorter than this is not worth a word.
 const MOMENT: Duration = Duration::from_millis(300);
 
@@ -75,27 +76,33 @@ impl Lock {
     ) -> Result<Self, LockError> {
         let failed = |source| LockError::Use { path: directory.path().join(NAME), source };
         let began = tokio::time::Instant::now();
+        let left = || wait.saturating_sub(began.elapsed());
         let mut said = false;
         loop {
             let file = directory.open_file(NAME).map_err(failed)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) if directory.holds(NAME, &file).map_err(failed)? => {
-                    return Ok(Self::held(file, holder));
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => {
+                    let mut turn = queue(&file).map_err(failed)?;
+                    let mut told = timeout(left().min(MOMENT), &mut turn).await;
+                    if told.is_err() && !left().is_zero() {
+                        if !said {
+                            said = true;
+                            on_wait(&words(&file));
+                        }
+                        told = timeout(left(), &mut turn).await;
+                    }
+                    let Ok(told) = told else {
+                        return Err(LockError::Held { holder: words(&file), after: wait });
+                    };
+                    told.unwrap_or_else(|gone| Err(io::Error::other(gone))).map_err(failed)?;
                 }
-                // Somebody removed the file; what is locked now is another one than the next run will find.
-                Ok(()) => continue,
-                Err(Errno::WOULDBLOCK) => {}
                 Err(error) => return Err(failed(error.into())),
             }
-            let waited = began.elapsed();
-            if waited >= wait {
-                return Err(LockError::Held { holder: words(&file), after: wait });
+            if directory.holds(NAME, &file).map_err(failed)? {
+                return Ok(Self::held(file, holder));
             }
-            if !said && waited >= MOMENT {
-                said = true;
-                on_wait(&words(&file));
-            }
-            tokio::time::sleep(PAUSE.min(wait.saturating_sub(waited))).await;
+            // Somebody removed the file; what is locked now is another one than the next run will find.
         }
     }
 
@@ -113,6 +120,25 @@ impl Drop for Lock {
         // The next holder writes its own; until then nobody should be named.
         let _ = self.0.set_len(0);
     }
+}
+
+/// Waits in the kernel's queue for a lock: there it comes in order and costs nothing, however many wait. Only a thread
+/// can wait there. One that is not listened to any more lets go of the lock when its turn has come.
+fn queue(file: &File) -> io::Result<oneshot::Receiver<io::Result<()>>> {
+    // Both lead to one lock, which is free when both are closed.
+    let file = file.try_clone()?;
+    let (tell, turn) = oneshot::channel();
+    let wait = move || {
+        let locked = loop {
+            match flock(&file, FlockOperation::LockExclusive) {
+                Err(Errno::INTR) => {}
+                locked => break locked.map_err(io::Error::from),
+            }
+        };
+        let _ = tell.send(locked);
+    };
+    thread::Builder::new().name("ccm-lock".to_owned()).spawn(wait)?;
+    Ok(turn)
 }
 
 /// What the holder says of itself.

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::path::Path;
 
-use ccm_testkit::{Called, Scratch, is_root, skipped};
+use ccm_testkit::{Called, Scratch, is_root, skipped, without_system_calls};
 use serde_json::Value;
 
 use crate::{apply_execs, ccm};
@@ -450,4 +450,69 @@ fn a_user_and_a_sandbox_go_together() {
         "user: nobody, sandbox: {}",
     );
     assert_eq!(told, ["nobody", "nobody", "[dir]/private/PRIVATE/work", "nobody"]);
+}
+
+/// What keeps files in; without it a sandbox can't be had.
+const OF_FILES: [i64; 2] = [libc::SYS_unshare, libc::SYS_landlock_create_ruleset];
+
+#[test]
+fn a_kernel_that_can_not_enforce_a_sandbox_runs_nothing() {
+    let scratch = Scratch::new();
+    scratch.write("place/.keep", "");
+    let exec =
+        "        - a: {command: touch made, sandbox: {workdir: ./place}}\n        - b: {command: 'true'}\n";
+    let said = "this kernel can't enforce the sandbox: `read` and `write`: it offers no namespaces \
+                (Operation not permitted (os error 1)) and it has no Landlock";
+    without_system_calls(&OF_FILES, || {
+        let noop = apply_private(&scratch, exec, &["--noop"]);
+        assert_eq!(noop.code, 0, "{}", noop.shown());
+        assert!(
+            noop.stdout.contains(&format!("as things are now it would fail: {said}")),
+            "{}",
+            noop.shown()
+        );
+        let called = apply_private(&scratch, exec, &[]);
+        assert_eq!(called.code, 4, "{}", called.shown());
+        assert!(called.stdout.contains(said), "{}", called.shown());
+        assert!(called.stdout.contains("with `advisory: true` it runs"), "{}", called.shown());
+        assert!(called.stdout.contains("exec#b changed"), "{}", called.shown());
+    });
+    assert!(!scratch.has("place/made"));
+}
+
+#[test]
+fn an_advisory_sandbox_runs_and_says_once_what_is_missing() {
+    let scratch = Scratch::new();
+    scratch.write("outside", "seen\n");
+    let exec = "        - a: {command: 'cat [dir]/outside', provider: shell, logoutput: true, onlyif: ['true', 'true'], sandbox: {advisory: true}}\n";
+    let said = "this kernel does not enforce `read` and `write`";
+    without_system_calls(&OF_FILES, || {
+        for (options, code) in [(&["--noop"][..], 0), (&[], 0)] {
+            let called = apply_private(&scratch, exec, options);
+            assert_eq!(called.code, code, "{}", called.shown());
+            assert_eq!(called.stdout.matches(said).count(), 1, "{}", called.shown());
+            assert_eq!(called.stdout.contains("exec#a stdout | seen"), options.is_empty());
+        }
+        let called = apply_private(&scratch, exec, &["--output", "json"]);
+        assert!(called.stdout.contains("it has no Landlock\""), "{}", called.shown());
+    });
+}
+
+#[test]
+fn without_namespaces_alone_a_sandbox_holds() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write("outside", "secret\n");
+    without_system_calls(&OF_FILES[..1], || {
+        let own = apply_private(&scratch, "        - a: {command: 'true', sandbox: {}}\n", &[]);
+        if own.stdout.contains("no Landlock") || own.stdout.contains("its Landlock") {
+            skipped("without namespaces, this kernel has too little left");
+            return;
+        }
+        assert_eq!(own.code, 0, "{}", own.shown());
+        let exec = "        - a: {command: 'cat [dir]/outside', provider: shell, sandbox: {}}\n";
+        assert!(failed(&scratch, exec).contains("Permission denied"));
+    });
 }

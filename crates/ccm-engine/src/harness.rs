@@ -69,7 +69,12 @@ pub(crate) async fn handle(turn: &Turn<'_>, context: &mut Context<'_>) -> (Outco
             Err(panic) => Outcome::Failed(Box::new(from_panic(&*panic))),
         }
     };
-    handled.warnings.append(&mut context.warnings);
+    // What holds for a command holds for its guards, and for each try.
+    for warning in context.warnings.drain(..) {
+        if !handled.warnings.contains(&warning) {
+            handled.warnings.push(warning);
+        }
+    }
     handled.notes.append(&mut context.notes);
     handled.artifacts.append(&mut context.artifacts);
     (outcome, handled)

@@ -6,6 +6,7 @@ mod fake;
 mod interpreter;
 mod lines;
 pub(crate) mod lookup;
+mod network;
 pub(crate) mod order;
 pub(crate) mod sandbox;
 mod spawn;
@@ -363,6 +364,10 @@ pub trait Runner {
 
     /// Makes a directory of a command's own, which belongs to whom it runs as; none is who ccm runs as.
     fn private_directory(&self, owner: Option<&Identity>) -> std::io::Result<PrivateDirectory>;
+
+    /// Does all that comes before a command begins, and not the command: what would keep it from starting is the
+    /// error. Whether its program is there is for [`find`](Self::find) to tell. Not for while a command runs.
+    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError>;
 
     /// Runs a command to its end, which may be its deadline or a cancellation. Hands on every line of both
     /// streams when it is complete, valid UTF-8, without its end, until a stream has filled its share.

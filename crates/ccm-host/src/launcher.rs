@@ -32,9 +32,10 @@ use crate::{Enforced, Layer, Sandbox, StartError, raw};
 /// What a launcher is started with as its only argument.
 pub(crate) const ARGUMENT: &CStr = c"become-the-command";
 
-/// Where the order comes from, and where the answer goes.
+/// Where the order comes from, where the answer goes, and the empty network if the order tells of one.
 const ORDER: i32 = 3;
 const ANSWER: i32 = 4;
+const NETWORK: i32 = 5;
 
 /// Is the launcher, if this process was started as one; returns only if it was not, or if it failed.
 ///
@@ -55,7 +56,11 @@ pub fn begin() -> Option<ExitCode> {
         return Some(FAILED.into());
     };
     let mut answer = File::from(answer);
-    let Err(error) = read(order.into()).and_then(|order| become_program(&order, &mut answer));
+    let done = read(order.into()).and_then(|order| {
+        prepare(&order, &mut answer)?;
+        if order.is_rehearsal { Ok(()) } else { become_program(&order).map(|never| match never {}) }
+    });
+    let Err(error) = done else { return Some(ExitCode::SUCCESS) };
     // Whoever waits for it may be gone.
     let _best_effort = answer.write_all(&Answer::Failed(error).encode());
     Some(FAILED.into())
@@ -81,15 +86,12 @@ fn read(mut file: File) -> Result<Order, StartError> {
     Order::decode(&bytes).ok_or_else(no_order).map_err(step("launcher", "its order can't be understood"))
 }
 
-fn become_program(order: &Order, answer: &mut File) -> Result<Infallible, StartError> {
+/// Makes this process what the program is to run as, and answers that it is.
+fn prepare(order: &Order, answer: &mut File) -> Result<(), StartError> {
     // The language's start-up ignores it; the program is to have it at its default, like every signal.
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
-    let confinement = order
-        .sandbox
-        .as_ref()
-        .map(|sandbox| Confinement::enter(sandbox, &order.switched_off, order.identity.is_some()))
-        .transpose()?;
+    let confinement = order.sandbox.as_ref().map(|sandbox| Confinement::enter(sandbox, order)).transpose()?;
     if confinement.is_some() {
         privileges::renounce().map_err(step("sandbox", "privileges can't be given up for good"))?;
     }
@@ -102,9 +104,10 @@ fn become_program(order: &Order, answer: &mut File) -> Result<Infallible, StartE
     rustix::process::chdir(&order.cwd)
         .map_err(|error| StartError::WorkingDirectory { path: order.cwd.clone(), source: error.into() })?;
     let enforced = confinement.map(Confinement::lock).transpose()?.unwrap_or_default();
-    answer
-        .write_all(&Answer::Ready(enforced).encode())
-        .map_err(step("launcher", "its answer can't be given"))?;
+    answer.write_all(&Answer::Ready(enforced).encode()).map_err(step("launcher", "its answer can't be given"))
+}
+
+fn become_program(order: &Order) -> Result<Infallible, StartError> {
     let Err(error) = execute(order);
     let is_path = |variable: &&std::ffi::CString| variable.to_bytes().starts_with(b"PATH=");
     let path = order.environment.iter().find(is_path).map(|path| path.to_string_lossy());
@@ -135,18 +138,17 @@ struct Confinement<'s> {
 }
 
 impl<'s> Confinement<'s> {
-    fn enter(
-        sandbox: &'s Sandbox,
-        switched_off: &[Layer],
-        becomes_another: bool,
-    ) -> Result<Self, StartError> {
-        let is_off = |layer| switched_off.contains(&layer);
+    fn enter(sandbox: &'s Sandbox, order: &Order) -> Result<Self, StartError> {
+        let is_off = |layer| order.switched_off.contains(&layer);
+        let empty = order.has_network.then(|| raw::inherited(NETWORK)).transpose();
+        let empty = empty.map_err(step("launcher", "its network can't be found"))?;
         let no_namespaces = if is_off(Layer::Namespaces) {
             Some("switched off".to_owned())
         } else {
-            namespaces::enter(sandbox.network, becomes_another).err().map(|error| error.to_string())
+            let entered = namespaces::enter(sandbox.network, empty.as_ref(), order.identity.is_some());
+            entered.err().map(|error| error.to_string())
         };
-        let newest = switched_off.iter().find_map(|layer| match layer {
+        let newest = order.switched_off.iter().find_map(|layer| match layer {
             Layer::LandlockNewerThan(version) => Some(*version),
             _ => None,
         });

@@ -10,6 +10,7 @@
 mod binary;
 mod faults;
 mod isolated;
+mod kernel;
 mod privilege;
 mod scratch;
 mod wait;
@@ -17,6 +18,7 @@ mod wait;
 pub use binary::{Called, Ccm, Running, repository, shell};
 pub use faults::{Fault, Faulted, no_faults, sweep};
 pub use isolated::{isolated, isolated_after};
+pub use kernel::without_system_calls;
 pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;
 pub use wait::wait_until;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ccm_model::Stream;
 
-use super::{Cancellation, Captured, Command, Exit, Finished, Level, Runner, StartError};
+use super::{Cancellation, Captured, Command, Enforced, Exit, Finished, Level, Runner, StartError};
 use crate::Local;
 use crate::account::{Account, AccountError, Identity};
 use crate::private::PrivateDirectory;
@@ -19,6 +19,7 @@ pub struct FakeRunner {
     answers: RefCell<BTreeMap<String, VecDeque<Finished>>>,
     missing: RefCell<Vec<String>>,
     ran: RefCell<Vec<Command>>,
+    unenforceable: RefCell<Vec<String>>,
     accounts: RefCell<Vec<Account>>,
     groups: RefCell<BTreeMap<String, u32>>,
 }
@@ -38,6 +39,11 @@ impl FakeRunner {
     /// Makes a program one that can't be found.
     pub fn without(&self, name: &str) {
         self.missing.borrow_mut().push(name.to_owned());
+    }
+
+    /// Makes this kernel one that can't enforce something that every sandbox asks for.
+    pub fn can_not_enforce(&self, what: &str) {
+        self.unenforceable.borrow_mut().push(what.to_owned());
     }
 
     /// Adds an account.
@@ -125,6 +131,17 @@ impl Runner for FakeRunner {
         Ok(PrivateDirectory::invented("/tmp/private/work".into()))
     }
 
+    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        let missing = self.unenforceable.borrow().clone();
+        match &command.sandbox {
+            None => Ok(None),
+            Some(sandbox) if missing.is_empty() || sandbox.advisory => {
+                Ok(Some(Enforced { missing, ..Enforced::default() }))
+            }
+            Some(_) => Err(StartError::NotEnforceable { missing }),
+        }
+    }
+
     fn run<'a>(
         &'a self,
         command: &'a Command,
@@ -132,6 +149,7 @@ impl Runner for FakeRunner {
         on_line: &'a mut dyn FnMut(Stream, &str),
     ) -> Local<'a, Result<Finished, StartError>> {
         Box::pin(async move {
+            let enforced = self.rehearse(command)?;
             self.ran.borrow_mut().push(command.clone());
             if cancellation.level() > Level::Go {
                 return Ok(Self::finished(Exit::Cancelled));
@@ -142,7 +160,8 @@ impl Runner for FakeRunner {
                 Some(queue) => queue.front().cloned(),
                 None => None,
             };
-            let finished = finished.unwrap_or_else(|| Self::finished(Exit::Code(0)));
+            let mut finished = finished.unwrap_or_else(|| Self::finished(Exit::Code(0)));
+            finished.enforced = finished.enforced.or(enforced);
             for (stream, captured) in [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)]
             {
                 String::from_utf8_lossy(&captured.head).lines().for_each(|line| on_line(stream, line));

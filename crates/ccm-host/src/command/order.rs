@@ -24,6 +24,10 @@ pub(crate) struct Order {
     pub(crate) umask: Option<u32>,
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) switched_off: Vec<Layer>,
+    /// It is given a network in which there is nothing.
+    pub(crate) has_network: bool,
+    /// Everything is done but becoming the program.
+    pub(crate) is_rehearsal: bool,
 }
 
 /// What a launcher answers.
@@ -65,6 +69,8 @@ impl Order {
                 Layer::LandlockNewerThan(version) => 100 + version,
             });
         });
+        text.number(u32::from(self.has_network));
+        text.number(u32::from(self.is_rehearsal));
         text.0
     }
 
@@ -103,6 +109,8 @@ impl Order {
                     version => Layer::LandlockNewerThan(version.checked_sub(100)?),
                 })
             })?,
+            has_network: text.number()? != 0,
+            is_rehearsal: text.number()? != 0,
         })
     }
 }
@@ -323,6 +331,8 @@ mod tests {
                 advisory: false,
             }),
             switched_off: vec![Layer::Namespaces, Layer::LandlockNewerThan(2)],
+            has_network: true,
+            is_rehearsal: true,
         }
     }
 

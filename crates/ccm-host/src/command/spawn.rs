@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -52,17 +52,26 @@ pub(super) fn spawn(words: &Words, reads: bool) -> io::Result<Spawned> {
     start(words, reads, None)
 }
 
-/// Starts a launcher, which becomes the program.
-pub(super) fn launch(path: &Path, order: &Order, reads: bool) -> io::Result<Spawned> {
+/// Starts a launcher, which becomes the program. A network it is given has to have a number behind its places.
+pub(super) fn launch(
+    path: &Path,
+    order: &Order,
+    network: Option<BorrowedFd<'_>>,
+    reads: bool,
+) -> io::Result<Spawned> {
     let words = Words {
         arguments: vec![text(path.as_os_str(), "the launcher's path")?, launcher::ARGUMENT.to_owned()],
         environment: Vec::new(),
         cwd: c"/".to_owned(),
     };
-    start(&words, reads, Some(&order.encode()))
+    start(&words, reads, Some((&order.encode(), network)))
 }
 
-fn start(words: &Words, reads: bool, order: Option<&[u8]>) -> io::Result<Spawned> {
+fn start(
+    words: &Words,
+    reads: bool,
+    launched: Option<(&[u8], Option<BorrowedFd<'_>>)>,
+) -> io::Result<Spawned> {
     // Each gets the lowest number that is free, so the later one has the higher number. Put into their places
     // in this order, none overwrites one that is still needed, even if a standard stream of ours is closed.
     let (its_stdin, stdin) = if reads {
@@ -72,7 +81,7 @@ fn start(words: &Words, reads: bool, order: Option<&[u8]>) -> io::Result<Spawned
     };
     let (stdout, its_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
     let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
-    let order = order.map(in_memory).transpose()?;
+    let order = launched.map(|(order, _)| in_memory(order)).transpose()?;
     let answer = order.is_some().then(|| pipe_with(PipeFlags::CLOEXEC)).transpose()?;
     let (answer, its_answer) = answer.unzip();
     for ours in [&stdout, &stderr].into_iter().chain(&stdin).chain(&answer) {
@@ -83,6 +92,7 @@ fn start(words: &Words, reads: bool, order: Option<&[u8]>) -> io::Result<Spawned
         .chain(&order)
         .chain(&its_answer)
         .map(|descriptor| descriptor.as_fd())
+        .chain(launched.and_then(|(_, network)| network))
         .collect();
     let none = CString::default();
     let program: &CStr = words.arguments.first().unwrap_or(&none);

@@ -2,14 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use ccm_model::{Secrets, Stream};
 use nix::sys::signal::Signal;
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitIdStatus, getpid, pidfd_open, waitid};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, WaitId, WaitIdOptions, WaitIdStatus, getpid, pidfd_open, pidfd_send_signal, waitid,
+};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
 
@@ -18,8 +21,8 @@ use super::spawn::{Spawned, Words, launch, spawn};
 use super::streams::Streams;
 use super::tree::{Before, Tree};
 use super::{
-    Cancellation, Captured, Command, Exit, Finished, Layer, Level, Runner, StartError, environment, lookup,
-    table,
+    Cancellation, Captured, Command, Enforced, Exit, Finished, Layer, Level, Runner, Sandbox, StartError,
+    environment, lookup, network, table,
 };
 use crate::account::{self, Account, AccountError, Identity};
 use crate::private::PrivateDirectory;
@@ -64,6 +67,8 @@ pub enum RunnerError {
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
     launcher: Option<PathBuf>,
+    /// An empty network, if one can be had; made for the first sandbox.
+    network: OnceLock<Option<OwnedFd>>,
     switched_off: Vec<Layer>,
     secrets: Secrets,
 }
@@ -83,6 +88,7 @@ impl SystemRunner {
         Ok(Self {
             environment: OnceLock::new(),
             launcher: None,
+            network: OnceLock::new(),
             switched_off: Vec::new(),
             secrets: Secrets::new(),
         })
@@ -101,6 +107,13 @@ impl SystemRunner {
     pub fn without(mut self, layer: Layer) -> Self {
         self.switched_off.push(layer);
         self
+    }
+
+    /// The empty network for a sandbox without one. Unix sockets could be met in it by name, so that who has them gets
+    /// one of its own.
+    fn network(&self, sandbox: Option<&Sandbox>) -> Option<BorrowedFd<'_>> {
+        sandbox.filter(|sandbox| !sandbox.network && !sandbox.unix_sockets)?;
+        self.network.get_or_init(network::empty).as_ref().map(AsFd::as_fd)
     }
 
     /// Hides these values in what commands print, before anything else sees it. What becomes secret later
@@ -153,6 +166,10 @@ impl Runner for SystemRunner {
 
     fn private_directory(&self, owner: Option<&Identity>) -> io::Result<PrivateDirectory> {
         PrivateDirectory::make(owner)
+    }
+
+    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        rehearse(self, command)
     }
 
     fn run<'a>(
@@ -247,7 +264,13 @@ fn start(runner: &SystemRunner, command: &Command) -> Result<Spawned, StartError
         });
     };
     let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
-    let order = Order {
+    let order = order(runner, command, words, identity);
+    launch(launcher, &order, runner.network(command.sandbox.as_ref()), reads)
+        .map_err(|source| StartError::Launcher { launcher: launcher.clone(), source })
+}
+
+fn order(runner: &SystemRunner, command: &Command, words: Words, identity: Option<Identity>) -> Order {
+    Order {
         program: command.program.clone(),
         arguments: words.arguments,
         environment: words.environment,
@@ -256,9 +279,37 @@ fn start(runner: &SystemRunner, command: &Command) -> Result<Spawned, StartError
         umask: command.umask,
         sandbox: command.sandbox.clone(),
         switched_off: runner.switched_off.clone(),
+        has_network: runner.network(command.sandbox.as_ref()).is_some(),
+        is_rehearsal: false,
+    }
+}
+
+/// Starts a launcher that does everything but become the program, and waits for its answer.
+fn rehearse(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced>, StartError> {
+    /// It touches what the sandbox names, which may be on a file system that does not answer.
+    const LONGEST: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+    const KILLED: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+    let Some((property, identity)) = needs_launcher(command)? else { return Ok(None) };
+    let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
+    let failed = |source| StartError::Launcher { launcher: launcher.clone(), source };
+    let words = Words::of(command).map_err(failed)?;
+    let order = Order { is_rehearsal: true, ..order(runner, command, words, identity) };
+    let network = runner.network(command.sandbox.as_ref());
+    let started = launch(launcher, &order, network, false).map_err(failed)?;
+    let handle = pidfd_open(started.pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
+    let has_ended = |within: &Timespec| {
+        let wait = || poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(within));
+        rustix::io::retry_on_intr(wait).is_ok_and(|ended| ended > 0)
     };
-    launch(launcher, &order, reads)
-        .map_err(|source| StartError::Launcher { launcher: launcher.clone(), source })
+    if !has_ended(&LONGEST) {
+        let _gone = pidfd_send_signal(&handle, rustix::process::Signal::KILL);
+        has_ended(&KILLED);
+    }
+    let _reaped = waitid(WaitId::Pid(started.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+    match started.answer.and_then(read_answer) {
+        Some(Answer::Ready(enforced)) => Ok(command.sandbox.is_some().then_some(enforced)),
+        answer => Err(refusal(runner, command, answer)),
+    }
 }
 
 /// Tells which property needs a launcher, and who it has to become; none if a plain start is enough.

@@ -1,8 +1,9 @@
 //! Namespaces: mounts, shared memory and a network of its own.
 
+use std::os::fd::OwnedFd;
 use std::{fs, io};
 
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{getegid, geteuid};
 use rustix::mount::{MountPropagationFlags, mount_change};
 
@@ -10,9 +11,12 @@ use rustix::mount::{MountPropagationFlags, mount_change};
 ///
 /// An ordinary user needs a user namespace around them, and so does a root without the right to mount, as in
 /// many containers. In it there is only the user itself, so that nobody else can be become there.
-pub(super) fn enter(network: bool, becomes_another: bool) -> io::Result<()> {
+///
+/// Without a network of its own, that is the empty one if there is one: to make one takes as long as all the rest.
+pub(super) fn enter(network: bool, empty: Option<&OwnedFd>, becomes_another: bool) -> io::Result<()> {
     let mut wanted = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
-    wanted.set(CloneFlags::CLONE_NEWNET, !network);
+    let is_elsewhere = network || empty.is_some_and(|empty| setns(empty, CloneFlags::CLONE_NEWNET).is_ok());
+    wanted.set(CloneFlags::CLONE_NEWNET, !is_elsewhere);
     let (user, group) = (geteuid(), getegid());
     let entered = if user.is_root() { unshare(wanted) } else { Err(nix::errno::Errno::EPERM) };
     if let Err(error) = entered {

@@ -13,7 +13,7 @@ use super::guards;
 use super::judge::{Ended, Success, judge};
 use super::output::tails;
 use super::record;
-use super::start::{Start, report};
+use super::start::{Start, not_enforced, report};
 use super::state::ExecState;
 use super::tries::{Attempt, pause, told};
 use super::values::LogOutput;
@@ -302,11 +302,16 @@ fn not_found_name(line: &str) -> Option<&str> {
     Some(name.strip_prefix("exec: ").unwrap_or(name))
 }
 
-/// Names what would keep the command from starting now.
+/// Names what would keep the command from starting now, and what its sandbox would not be kept from.
 fn foresee(exec: &Exec, context: &Context<'_>) -> Vec<String> {
+    let runner = context.host.runner;
     let start = Start::settle(exec, context.host, context.directory);
-    match start.and_then(|start| start.command(&exec.line)) {
-        Ok(_) => Vec::new(),
+    let rehearsed = start.and_then(|start| {
+        let command = start.command(&exec.line)?;
+        runner.rehearse(&command).map_err(|error| start.failure(&error))
+    });
+    match rehearsed {
+        Ok(enforced) => not_enforced(enforced.as_ref()).collect(),
         Err(failure) => vec![format!("as things are now it would fail: {}", failure.chain.join(": "))],
     }
 }

@@ -150,9 +150,13 @@ impl<'a> Start<'a> {
 
 /// Says what was not enforced, which only an advisory sandbox allows.
 pub(crate) fn report(enforced: Option<&Enforced>, context: &mut Context<'_>) {
-    for missing in enforced.iter().flat_map(|enforced| &enforced.missing) {
-        context.warn(format!("this kernel does not enforce {missing}"));
-    }
+    not_enforced(enforced).for_each(|warning| context.warn(warning));
+}
+
+/// The same, in words.
+pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = String> {
+    let missing = enforced.into_iter().flat_map(|enforced| &enforced.missing);
+    missing.map(|missing| format!("this kernel does not enforce {missing}"))
 }
 
 /// The account and the numbers that a command runs as; none of them is those of ccm.

@@ -166,6 +166,26 @@ fn what_was_not_enforced_is_told() {
 }
 
 #[test]
+fn what_can_not_be_enforced_is_foreseen_and_said_once() {
+    let machine = machine();
+    machine.runner.can_not_enforce("`network: false`: it has no seccomp");
+    let closed = || exec("true", &[("sandbox", "{mode=process}")]);
+    let said = "this kernel can't enforce the sandbox: `network: false`: it has no seccomp";
+    let noop = machine.noop(closed());
+    assert_eq!(noop.outcome, Outcome::WouldChange { message: "Would have executed".to_owned() });
+    assert_eq!(noop.warnings, [format!("as things are now it would fail: {said}")]);
+    assert_eq!(failure(&machine.apply(closed())).chain, [said]);
+    assert!(machine.runner.ran().is_empty());
+
+    let advisory = || exec("true", &[("sandbox", "{advisory=true}"), ("onlyif", "[guard|guard]")]);
+    let said = ["this kernel does not enforce `network: false`: it has no seccomp"];
+    assert_eq!(machine.noop(advisory()).warnings, said);
+    assert_eq!(machine.runner.lines(), ["guard", "guard"]);
+    assert_eq!(machine.apply(advisory()).warnings, said);
+    assert_eq!(machine.runner.lines()[2..], ["guard", "guard", "true"]);
+}
+
+#[test]
 fn mistakes_are_named() {
     for (properties, expected) in [
         (

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use ccm_host::{Exit, Layer, Means, Sandbox, SystemRunner};
+use ccm_host::{Command, Exit, Layer, Means, Runner as _, Sandbox, SystemRunner};
 use ccm_testkit::isolated;
 
 use super::{Place, chain, fail, start_error, succeed};
@@ -136,5 +136,29 @@ fn with_nothing_left_an_advisory_sandbox_runs() {
         for attempt in ATTEMPTS.iter().filter(|attempt| attempt.contains("$OUTSIDE")) {
             succeed(runner, &place.shell_in(advisory.clone(), attempt)).await;
         }
+    });
+}
+
+#[test]
+fn a_rehearsal_says_what_a_run_would_and_runs_nothing() {
+    let test = "sandboxed::layers::a_rehearsal_says_what_a_run_would_and_runs_nothing";
+    without(&[Layer::Seccomp], test, async |runner| {
+        let place = Place::new();
+        let error = runner.rehearse(&place.shell("echo x > made")).expect_err("a refusal");
+        assert_eq!(
+            chain(&error),
+            "this kernel can't enforce the sandbox: `network: false`: it has no seccomp"
+        );
+        let advisory = Sandbox { advisory: true, ..place.sandbox() };
+        let advisory = place.shell_in(advisory, "echo x > made");
+        let enforced = runner.rehearse(&advisory).expect("a rehearsal").expect("what would be enforced");
+        assert_eq!(enforced.missing, ["`network: false`: it has no seccomp"]);
+        assert!(!place.at("work/made").exists());
+        let elsewhere = Command { cwd: place.at("none"), ..advisory.clone() };
+        let error = runner.rehearse(&elsewhere).expect_err("no such directory");
+        assert!(chain(&error).starts_with("working directory"), "{}", chain(&error));
+        assert_eq!(runner.rehearse(&Command::new("/bin/true")).expect("nothing to do"), None);
+        // Nothing of it is left for a command to trip over.
+        assert_eq!(run(runner, &advisory).await.enforced, Some(enforced));
     });
 }

@@ -1,0 +1,22 @@
+//! Kernels that offer less than this one.
+
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+
+/// Runs the body where these system calls are refused to it and to all that it starts, as many containers refuse
+/// them to what runs in them. Nothing outside of the body is touched.
+pub fn without_system_calls<T: Send>(calls: &[i64], body: impl FnOnce() -> T + Send) -> T {
+    let rules = calls.iter().map(|call| (*call, Vec::new())).collect();
+    let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let architecture = std::env::consts::ARCH.try_into();
+    let architecture = architecture.unwrap_or_else(|error| panic!("this processor: {error}"));
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture);
+    let program: Result<BpfProgram, _> = filter.and_then(TryInto::try_into);
+    let program = program.unwrap_or_else(|error| panic!("the filter: {error}"));
+    // A filter holds for one thread, and can't be taken off again.
+    let filtered = || {
+        apply_filter(&program).unwrap_or_else(|error| panic!("the filter: {error}"));
+        body()
+    };
+    let ran = std::thread::scope(|scope| scope.spawn(filtered).join());
+    ran.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

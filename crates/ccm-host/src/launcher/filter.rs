@@ -3,13 +3,15 @@
 //! It answers with errors that programs know. A program for another kind of processor (32-bit on a 64-bit
 //! machine) is killed at its first system call, because its calls have other numbers.
 
+mod front;
+
 use std::collections::BTreeMap;
 use std::io;
 
 use rustix::thread::{SecureComputingMode, secure_computing_mode};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    apply_filter, sock_filter,
+    apply_filter,
 };
 
 use crate::Sandbox;
@@ -111,25 +113,29 @@ pub(super) fn is_available() -> bool {
 
 /// Lets the filter hold for this process and all that it starts.
 pub(super) fn install(sandbox: &Sandbox, has_view: bool) -> io::Result<()> {
-    for program in programs(sandbox, has_view)? {
-        apply_filter(&program).map_err(io::Error::other)?;
-    }
-    Ok(())
+    apply_filter(&program(sandbox, has_view)?).map_err(io::Error::other)
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-fn programs(sandbox: &Sandbox, has_view: bool) -> io::Result<[BpfProgram; 2]> {
-    let forbidden = rules(sandbox, has_view).map_err(io::Error::other)?;
-    let unknown = UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
-    let compile = |rules: Rules, error: i32| {
-        let architecture = std::env::consts::ARCH.try_into()?;
-        let answer = SeccompAction::Errno(error.unsigned_abs());
-        SeccompFilter::new(rules, SeccompAction::Allow, answer, architecture)?.try_into()
-    };
-    let forbidden: BpfProgram = compile(forbidden, libc::EPERM).map_err(io::Error::other)?;
-    let unknown: BpfProgram = compile(unknown, libc::ENOSYS).map_err(io::Error::other)?;
-    Ok([without_x32(forbidden), unknown])
+/// One filter of four parts: what is for another kind of processor is killed, what programs do without is unknown,
+/// what no rule names is allowed, and then the rules.
+///
+/// The kernel tries a filter on every number when it takes it on. Rules are asked one after the other, which it need
+/// not do for the many numbers that none of them is about.
+fn program(sandbox: &Sandbox, has_view: bool) -> io::Result<BpfProgram> {
+    let rules = rules(sandbox, has_view).map_err(io::Error::other)?;
+    let mut numbers: Vec<u32> = rules.keys().filter_map(|call| u32::try_from(*call).ok()).collect();
+    numbers.sort_unstable();
+    let architecture = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
+    let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture);
+    let rules: BpfProgram = filter.and_then(TryInto::try_into).map_err(io::Error::other)?;
+    let mut program = front::of_this_processor();
+    program.extend(front::unknown(UNKNOWN));
+    program.extend(front::allowed_but(&numbers));
+    program.extend(rules);
+    Ok(program)
 }
 
 fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::BackendError> {
@@ -216,19 +222,6 @@ fn none_of(allowed: &[i32]) -> Result<Vec<SeccompRule>, seccompiler::BackendErro
     if conditions.is_empty() { Ok(Vec::new()) } else { Ok(vec![SeccompRule::new(conditions)?]) }
 }
 
-/// Puts in front that calls of the x32 kind, which are ordinary ones under other numbers, are unknown.
-fn without_x32(program: BpfProgram) -> BpfProgram {
-    const X32: u32 = 0x4000_0000;
-    if cfg!(not(target_arch = "x86_64")) {
-        return program;
-    }
-    let load_number = sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
-    let jump_if_at_least = sock_filter { code: 0x35, jt: 0, jf: 1, k: X32 };
-    let answer = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
-    let return_error = sock_filter { code: 0x06, jt: 0, jf: 0, k: answer };
-    [load_number, jump_if_at_least, return_error].into_iter().chain(program).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,9 +253,33 @@ mod tests {
     }
 
     #[test]
-    fn every_filter_compiles() {
-        for has_view in [true, false] {
-            programs(&sandbox(true, true), has_view).expect("two programs");
+    fn the_whole_filter_says_what_its_rules_say() {
+        use front::tests::{Answer, ask};
+        for (network, has_view) in [(false, true), (false, false), (true, true), (true, false)] {
+            let sandbox = sandbox(network, false);
+            let program = program(&sandbox, has_view).expect("a program");
+            let rules = rules(&sandbox, has_view).expect("rules");
+            for number in (0..700).chain([0x4000_0000, 0x4000_0029]) {
+                // No rule is about arguments that are all zero but those of sockets: no family has that number.
+                let is_refused = rules.get(&i64::from(number)).is_some_and(|rules| {
+                    rules.is_empty() || [libc::SYS_socket, libc::SYS_socketpair].contains(&i64::from(number))
+                });
+                let is_x32 = cfg!(target_arch = "x86_64") && number >= 0x4000_0000;
+                let expected = match number {
+                    _ if is_x32 || UNKNOWN.contains(&i64::from(number)) => Answer::Error(libc::ENOSYS),
+                    _ if is_refused => Answer::Error(libc::EPERM),
+                    _ => Answer::Allow,
+                };
+                assert_eq!(ask(&program, front::PROCESSOR, number, 0), expected, "{number}");
+                assert_eq!(ask(&program, front::PROCESSOR ^ 1, number, 0), Answer::Kill, "{number}");
+            }
+            let clone = u32::try_from(libc::SYS_clone).expect("a number");
+            let new_user = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
+            assert_eq!(ask(&program, front::PROCESSOR, clone, new_user), Answer::Error(libc::EPERM));
+            let socket = u32::try_from(libc::SYS_socket).expect("a number");
+            let internet = u64::from(libc::AF_INET.unsigned_abs());
+            let expected = if network { Answer::Allow } else { Answer::Error(libc::EPERM) };
+            assert_eq!(ask(&program, front::PROCESSOR, socket, internet), expected);
         }
     }
 }

@@ -1,0 +1,148 @@
+//! What stands in front of the rules of a filter: what needs no rule to be answered.
+
+use std::iter::once;
+
+use seccompiler::{BpfProgram, sock_filter};
+
+/// What the kernel calls this kind of processor: `AUDIT_ARCH_…`.
+#[cfg(target_arch = "x86_64")]
+pub(super) const PROCESSOR: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+pub(super) const PROCESSOR: u32 = 0xc000_00b7;
+#[cfg(target_arch = "riscv64")]
+pub(super) const PROCESSOR: u32 = 0xc000_00f3;
+
+const LOAD: u16 = 0x20;
+const JUMP: u16 = 0x05;
+const JUMP_IF_EQUAL: u16 = 0x15;
+const JUMP_IF_AT_LEAST: u16 = 0x35;
+const RETURN: u16 = 0x06;
+
+/// Where the kernel puts the number of the call, and the kind of processor.
+const NUMBER: u32 = 0;
+const KIND: u32 = 4;
+
+const fn step(code: u16, k: u32) -> sock_filter {
+    sock_filter { code, jt: 0, jf: 0, k }
+}
+
+/// Kills what was made for another kind of processor: its calls have other numbers.
+pub(super) fn of_this_processor() -> BpfProgram {
+    let is_this = sock_filter { jt: 1, ..step(JUMP_IF_EQUAL, PROCESSOR) };
+    vec![step(LOAD, KIND), is_this, step(RETURN, libc::SECCOMP_RET_KILL_PROCESS)]
+}
+
+/// Answers these calls as if the kernel did not know them, and those of the x32 kind, which are ordinary ones under
+/// other numbers.
+pub(super) fn unknown(calls: &[i64]) -> BpfProgram {
+    const X32: u32 = 0x4000_0000;
+    let x32 = cfg!(target_arch = "x86_64").then_some((JUMP_IF_AT_LEAST, X32));
+    let calls = calls.iter().filter_map(|call| Some((JUMP_IF_EQUAL, u32::try_from(*call).ok()?)));
+    let tests: Vec<(u16, u32)> = x32.into_iter().chain(calls).collect();
+    // Each leads to the answer, over the tests that are left and the jump.
+    let ways = (1..=u8::try_from(tests.len()).unwrap_or(u8::MAX)).rev();
+    let tests = tests.iter().zip(ways).map(|((code, k), jt)| sock_filter { jt, ..step(*code, *k) });
+    let answer = step(RETURN, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
+    once(step(LOAD, NUMBER)).chain(tests).chain([step(JUMP, 1), answer]).collect()
+}
+
+/// Allows all calls but these, which are sorted, and goes on with what follows for these. The number is loaded.
+pub(super) fn allowed_but(numbers: &[u32]) -> BpfProgram {
+    /// Stands for the way to the end, which is not known before all of it is there.
+    const TO_THE_END: u32 = u32::MAX;
+    let mut program = halves(numbers, TO_THE_END);
+    let length = program.len();
+    for (at, step) in program.iter_mut().enumerate() {
+        if step.code == JUMP && step.k == TO_THE_END {
+            step.k = u32::try_from(length - at - 1).unwrap_or_default();
+        }
+    }
+    program
+}
+
+/// Looks a number up by halving what is left.
+fn halves(numbers: &[u32], to_the_end: u32) -> BpfProgram {
+    let allow = step(RETURN, libc::SECCOMP_RET_ALLOW);
+    match numbers {
+        [] => vec![allow],
+        [number] => {
+            let is_it = sock_filter { jf: 1, ..step(JUMP_IF_EQUAL, *number) };
+            vec![is_it, step(JUMP, to_the_end), allow]
+        }
+        numbers => {
+            let (lower, upper) = numbers.split_at(numbers.len() / 2);
+            let below = halves(lower, to_the_end);
+            // A conditional jump goes not far; this one goes as far as it has to.
+            let over = step(JUMP, u32::try_from(below.len()).unwrap_or_default());
+            let is_upper = sock_filter { jf: 1, ..step(JUMP_IF_AT_LEAST, upper[0]) };
+            [is_upper, over].into_iter().chain(below).chain(halves(upper, to_the_end)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// What a filter says of a call.
+    #[derive(Debug, PartialEq, Eq)]
+    pub(crate) enum Answer {
+        Allow,
+        Error(i32),
+        Kill,
+        /// It came to its end without an answer.
+        Nothing,
+    }
+
+    /// Asks a filter about a call all of whose arguments are that, as the kernel does.
+    pub(crate) fn ask(program: &[sock_filter], kind: u32, number: u32, argument: u64) -> Answer {
+        let mut data = vec![number, kind, 0, 0];
+        for _ in 0..6 {
+            data.extend([argument & 0xffff_ffff, argument >> 32].map(|half| half as u32));
+        }
+        let (mut at, mut value) = (0, 0);
+        while let Some(step) = program.get(at) {
+            at += 1;
+            let is_met = match step.code {
+                LOAD => {
+                    value = data[step.k as usize / 4];
+                    continue;
+                }
+                0x54 => {
+                    value &= step.k;
+                    continue;
+                }
+                JUMP => {
+                    at += step.k as usize;
+                    continue;
+                }
+                RETURN => {
+                    return match step.k & 0xffff_0000 {
+                        libc::SECCOMP_RET_ALLOW => Answer::Allow,
+                        libc::SECCOMP_RET_ERRNO => Answer::Error((step.k & 0xffff).cast_signed()),
+                        libc::SECCOMP_RET_KILL_PROCESS | libc::SECCOMP_RET_KILL_THREAD => Answer::Kill,
+                        other => unreachable!("{other:x}"),
+                    };
+                }
+                JUMP_IF_EQUAL => value == step.k,
+                JUMP_IF_AT_LEAST => value >= step.k,
+                0x25 => value > step.k,
+                other => unreachable!("{other:x}"),
+            };
+            at += usize::from(if is_met { step.jt } else { step.jf });
+        }
+        Answer::Nothing
+    }
+
+    #[test]
+    fn all_are_allowed_but_those_that_are_named() {
+        let many: Vec<u32> = (0..400).filter(|number| number % 3 == 0).collect();
+        for named in [&[][..], &[0], &[5], &[5, 6], &[0, 7, 699], &many] {
+            let program = [vec![step(LOAD, NUMBER)], allowed_but(named)].concat();
+            for number in 0..700 {
+                let expected = if named.contains(&number) { Answer::Nothing } else { Answer::Allow };
+                assert_eq!(ask(&program, PROCESSOR, number, 0), expected, "{number} of {named:?}");
+            }
+        }
+    }
+}

@@ -54,6 +54,9 @@ fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
     for alphabet in [STANDARD, URL_SAFE] {
         base64_forms(text.as_bytes(), alphabet, keep);
     }
+    let dumped: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    keep(dumped.to_ascii_uppercase());
+    keep(dumped);
     for kept in ["", "/"] {
         let upper = percent(text, kept);
         keep(upper.replace("%20", "+"));

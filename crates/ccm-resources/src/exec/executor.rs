@@ -90,7 +90,7 @@ impl Executor {
             let names = || executors.entries().iter().map(|entry| &*entry.key.text);
             let hint = match (closest(name, names()), executors.is_empty()) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
-                (None, true) => "declare it below `ccm` and `executors`".to_owned(),
+                (None, true) => "declare it below `ccm` and `executors` of this manifest: it inherits none from one that applies it".to_owned(),
                 (None, false) => format!("known here: {}", names().collect::<Vec<_>>().join(", ")),
             };
             return Err(Missing::Unknown(hint));

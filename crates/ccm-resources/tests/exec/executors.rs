@@ -99,7 +99,9 @@ fn mistakes_are_named() {
     }
     assert_eq!(
         mistakes(&exec("true", &[("executor", "x")])),
-        ["there is no executor `x` | declare it below `ccm` and `executors`"]
+        [
+            "there is no executor `x` | declare it below `ccm` and `executors` of this manifest: it inherits none from one that applies it"
+        ]
     );
 }
 

@@ -451,7 +451,14 @@ impl<'a, 's> Expander<'a, 's> {
         match trouble {
             Trouble::Late(on) => {
                 self.found.late.0.insert(span);
-                self.found.late_on.extend(on.into_iter().map(|on| (on, span)));
+                let place = |on: &LateOn| match on {
+                    LateOn::Capture { range: Some(range), .. } => at(range.clone()),
+                    _ => span,
+                };
+                self.found.late_on.extend(on.into_iter().map(|on| {
+                    let place = place(&on);
+                    (on, place)
+                }));
             }
             Trouble::Reported => {
                 self.found.refused.0.insert(span);

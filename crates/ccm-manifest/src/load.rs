@@ -345,7 +345,7 @@ fn late_edges(
             // What there is now may decide whether there is anything to do.
             LateOn::File(on) if *on == index && is_control => continue,
             LateOn::File(on) | LateOn::Execution(on) => (Ok(*on), "this names the file that it is to make"),
-            LateOn::Capture { name, key } => {
+            LateOn::Capture { name, key, .. } => {
                 let found = capturing.resolve(name.as_deref(), key.as_deref(), *span);
                 (found, "this names what the resource itself is to capture")
             }

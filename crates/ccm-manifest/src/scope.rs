@@ -144,6 +144,8 @@ pub(crate) enum LateOn {
         name: Option<String>,
         /// What of it; none if that is worked out, or if it is all.
         key: Option<String>,
+        /// Bytes of the expression that name it; none if a template does.
+        range: Option<Range<usize>>,
     },
     /// The execution of a resource, which noop does not do.
     Execution(ResourceIndex),
@@ -409,7 +411,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             roots.push(("environ", self.environment().unwrap_or_default()));
         }
         if names("captures") && !all {
-            self.captures(prefix.get(1..).unwrap_or_default())?;
+            self.captures(prefix.get(1..).unwrap_or_default(), None)?;
             if let Moment::Late(reached) = moment {
                 roots.push(("captures", reached.captures()));
             }
@@ -552,7 +554,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
         match name {
             "Facts" => self.calling.facts(&self.mentions.borrow()),
             "Captures" if matches!(evaluator.moment, Moment::Names | Moment::Early(_)) => {
-                let _ = self.calling.late(LateOn::Capture { name: None, key: None });
+                let _ = self.calling.late(LateOn::Capture { name: None, key: None, range: None });
                 None
             }
             "Data" if matches!(evaluator.moment, Moment::Data) => None,

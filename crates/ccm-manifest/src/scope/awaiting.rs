@@ -2,6 +2,7 @@
 //! it and not for the first that is missing.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use ccm_data::templates;
@@ -16,7 +17,7 @@ impl Calling<'_, '_, '_> {
     pub(super) fn awaits(&self, read: &Read) -> Option<Trouble> {
         for (path, range) in &read.captures {
             // What has to wait is in `late` by now.
-            if let Err(error) = self.captures(path)
+            if let Err(error) = self.captures(path, Some(range))
                 && path.is_empty()
             {
                 let FunctionError { message, hints, .. } = error;
@@ -60,7 +61,7 @@ impl Calling<'_, '_, '_> {
         let found = templates::mentions(&text);
         let named = found.paths.iter().filter(|path| path[0] == "captures").map(|path| path[1..].to_vec());
         for path in named.chain(found.lookups.iter().filter_map(|path| captured_path(path))) {
-            match self.captures(&path) {
+            match self.captures(&path, None) {
                 Err(error) if path.is_empty() => return Err(error),
                 _ => {}
             }
@@ -71,8 +72,12 @@ impl Calling<'_, '_, '_> {
         found.templates.iter().chain(&found.includes).try_for_each(|path| self.awaits_template(path, seen))
     }
 
-    /// Looks at what a path into `Captures` leads to.
-    pub(super) fn captures(&self, path: &[String]) -> Result<(), FunctionError> {
+    /// Looks at what a path into `Captures` leads to, which stands there in the expression.
+    pub(super) fn captures(
+        &self,
+        path: &[String],
+        range: Option<&Range<usize>>,
+    ) -> Result<(), FunctionError> {
         match (self.evaluator.moment, path.first()) {
             (Moment::Data, _) => Ok(()),
             (_, None) => {
@@ -81,7 +86,8 @@ impl Calling<'_, '_, '_> {
                 Err(error)
             }
             (Moment::Names | Moment::Early(_), Some(name)) => {
-                Err(self.late(LateOn::Capture { name: Some(name.clone()), key: path.get(1).cloned() }))
+                let (name, key) = (Some(name.clone()), path.get(1).cloned());
+                Err(self.late(LateOn::Capture { name, key, range: range.cloned() }))
             }
             (Moment::Late(reached), Some(name)) => match reached.captured(name) {
                 Captured::Known => Ok(()),

@@ -103,7 +103,6 @@ fn a_hierarchy_may_name_facts_that_are_there_only() {
         &["--hiera", "https://example.net/x.yaml"],
     );
     refused(&Scratch::new(), "made_of_hiera_missing", &manifest("", ""), &["--hiera", "x.yaml"]);
-    refused(&Scratch::new(), "made_of_data_assignment", &manifest("", ""), &["--data", "port"]);
 }
 
 #[test]

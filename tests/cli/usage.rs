@@ -53,3 +53,21 @@ fn bad_usage_has_its_own_exit_code_and_says_what_is_meant() {
         assert_snapshot!(name, called.shown());
     }
 }
+
+#[test]
+fn what_may_be_a_secret_is_not_shown_in_a_mistake() {
+    let scratch = Scratch::new();
+    for args in [
+        &["apply", "m.yaml", "--data", "hunter2"][..],
+        &["apply", "m.yaml", "--data", "password", "hunter2"],
+        &["validate", "m.yaml", "--fact", "hunter2"],
+        &["facts", "--fact", ".=hunter2"],
+        &["hiera", "parse", "m.yaml", "hunter2"],
+        &["apply", "m.yaml", "password=hunter2"],
+    ] {
+        let called = ccm(&scratch, args).run();
+        assert_eq!((called.code, &*called.stdout), (64, ""), "{args:?}: {}", called.shown());
+        assert!(!called.stderr.contains("hunter2"), "{args:?}: {}", called.shown());
+        assert!(called.stderr.starts_with("error: "), "{args:?}: {}", called.shown());
+    }
+}

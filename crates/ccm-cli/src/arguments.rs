@@ -1,10 +1,14 @@
 //! The command line.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ccm_data::assignment;
 use ccm_model::{ResourceId, parse_duration};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::TypedValueParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Args, Error, Parser, Subcommand, ValueEnum};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 converged (in noop: looked), 1 nothing was run, 4 something failed or was not
@@ -65,7 +69,7 @@ pub(crate) struct FactArguments {
     pub facts: Vec<PathBuf>,
 
     /// Set a fact, over all others; dots make maps
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Pair)]
     pub fact: Vec<String>,
 }
 
@@ -78,7 +82,7 @@ pub(crate) struct DataArguments {
     pub hiera: Vec<PathBuf>,
 
     /// Set a value, over all others; dots make maps
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Pair)]
     pub data: Vec<String>,
 }
 
@@ -292,7 +296,7 @@ pub(crate) struct HieraParse {
     pub file: PathBuf,
 
     /// Facts, over all others; dots make maps
-    #[arg(value_name = "FACT=VALUE")]
+    #[arg(value_name = "FACT=VALUE", value_parser = Pair)]
     pub given: Vec<String>,
 
     /// Print only what is at this path, such as web.port
@@ -328,7 +332,7 @@ pub(crate) struct HieraParse {
     pub facts: Vec<PathBuf>,
 
     /// Set a value, over all others; dots make maps
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Pair)]
     pub data: Vec<String>,
 
     /// Print values that are marked as sensitive, too
@@ -393,6 +397,50 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// Reads a time to wait; none is fine.
 fn wait(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| format!("{error}; {}", error.hint()))
+}
+
+/// Reads `KEY=VALUE` as it is. What is none is not shown: it may be a secret whose key was forgotten.
+#[derive(Clone, Debug)]
+struct Pair;
+
+impl TypedValueParser for Pair {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        let option = argument.map(ToString::to_string).unwrap_or_default();
+        let refuse = |what: &str, hint: &str| {
+            let message = format!("{option}: {what}\n\n  hint: {hint}\n");
+            Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
+        };
+        let text =
+            value.to_str().ok_or_else(|| refuse("it is not UTF-8 text", "write it like `port=8080`"))?;
+        match assignment::read(text) {
+            Ok(_) => Ok(text.to_owned()),
+            Err(error) => Err(refuse(&error.to_string(), error.hint())),
+        }
+    }
+}
+
+/// Takes what may be a value out of a mistake about an argument that nobody knows: `password=…` may have lost its
+/// `--data`, and a word behind `--data password` its `=`.
+pub(crate) fn without_value(mut mistake: Error) -> Error {
+    let shown = match mistake.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => match argument.split_once('=') {
+            Some((key, _)) => Some(format!("{key}=…")),
+            None => (!argument.starts_with('-')).then(|| "…".to_owned()),
+        },
+        _ => None,
+    };
+    if let Some(shown) = shown.filter(|_| mistake.kind() == ErrorKind::UnknownArgument) {
+        mistake.insert(ContextKind::InvalidArg, ContextValue::String(shown));
+        mistake.remove(ContextKind::Suggested);
+    }
+    mistake
 }
 
 /// Reads the path of the events file. Standard output has an option of its own.

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
+            let error = arguments::without_value(error);
             // Help and version are answers, not mistakes. Nothing is left to do if they can't be printed.
             let _ = error.print();
             return if error.use_stderr() { Code::Usage } else { Code::Success }.into();

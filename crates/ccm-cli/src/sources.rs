@@ -151,8 +151,7 @@ impl MachineSources {
             match assignment::read(pair) {
                 Ok(value) => given.push(value),
                 Err(error) => {
-                    let mistake =
-                        Diagnostic::without_place(format!("the fact `{pair}` can't be read: {error}"));
+                    let mistake = Diagnostic::without_place(format!("a fact can't be read: {error}"));
                     mistakes.push(mistake.with_hint(error.hint()));
                 }
             }

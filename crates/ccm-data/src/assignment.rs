@@ -7,18 +7,18 @@ use ccm_model::{Scalar, ScalarStyle, SourceId};
 
 use crate::nodes;
 
-/// Says why a text is no assignment.
+/// Says why a text is no assignment, and nothing of the text: what was meant as a value may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssignmentError {
     /// There is no `=`.
-    #[error("`{0}` has no `=`")]
-    NoEquals(String),
+    #[error("there is no `=` in it")]
+    NoEquals,
     /// There is nothing before the `=`.
     #[error("there is no key before the `=`")]
     NoKey,
     /// There is nothing between two dots of the key, or before the first or behind the last.
-    #[error("the key `{0}` has an empty part")]
-    EmptyPart(String),
+    #[error("a part of the key is empty")]
+    EmptyPart,
     /// The key has more parts than maps may stand within each other.
     #[error("the key has more than {DEEPEST} parts")]
     TooDeep,
@@ -28,8 +28,8 @@ impl AssignmentError {
     /// Advises how to write it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoEquals(_) | Self::NoKey => "write it like `port=8080` or `web.port=8080`",
-            Self::EmptyPart(_) => "write `\\.` for a dot that belongs to a key",
+            Self::NoEquals | Self::NoKey => "write it like `port=8080` or `web.port=8080`",
+            Self::EmptyPart => "write `\\.` for a dot that belongs to a key",
             Self::TooDeep => "put deep data into a file",
         }
     }
@@ -42,13 +42,13 @@ const DEEPEST: usize = 64;
 /// read as YAML reads a scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and everything else text. No
 /// value is an empty text.
 pub fn read(text: &str) -> Result<Value, AssignmentError> {
-    let (key, written) = text.split_once('=').ok_or_else(|| AssignmentError::NoEquals(text.to_owned()))?;
+    let (key, written) = text.split_once('=').ok_or(AssignmentError::NoEquals)?;
     if key.is_empty() {
         return Err(AssignmentError::NoKey);
     }
     let parts = parts(key);
     if parts.iter().any(|part| part.trim().is_empty()) {
-        return Err(AssignmentError::EmptyPart(key.to_owned()));
+        return Err(AssignmentError::EmptyPart);
     }
     if parts.len() > DEEPEST {
         return Err(AssignmentError::TooDeep);
@@ -136,13 +136,13 @@ mod tests {
     fn what_is_no_assignment_is_refused() {
         let deep = format!("{}a=1", "a.".repeat(64));
         for (text, error) in [
-            ("", "`` has no `=`"),
-            ("a", "`a` has no `=`"),
+            ("", "there is no `=` in it"),
+            ("a", "there is no `=` in it"),
             ("=x", "there is no key before the `=`"),
-            ("a..b=x", "the key `a..b` has an empty part"),
-            (".a=x", "the key `.a` has an empty part"),
-            ("a.=x", "the key `a.` has an empty part"),
-            (" =x", "the key ` ` has an empty part"),
+            ("a..b=x", "a part of the key is empty"),
+            (".a=x", "a part of the key is empty"),
+            ("a.=x", "a part of the key is empty"),
+            (" =x", "a part of the key is empty"),
             (&deep, "the key has more than 64 parts"),
         ] {
             assert_eq!(read(text).err().map(|error| error.to_string()).as_deref(), Some(error), "{text}");

@@ -77,7 +77,7 @@ fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnost
                 overlays.push(Overlay { source, value, annotations: Vec::new() });
             }
             Err(error) => {
-                let mistake = Diagnostic::without_place(format!("--data {}: {error}", shown(written)));
+                let mistake = Diagnostic::without_place(format!("--data: {error}"));
                 diagnostics.push(mistake.with_hint(error.hint()));
             }
         }

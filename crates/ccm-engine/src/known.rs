@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_host::{
-    Account, AccountError, Cancellation, Command, Finished, Identity, Local, PrivateDirectory, Runner,
-    StartError,
+    Account, AccountError, Cancellation, Command, Enforced, Finished, Identity, Local, PrivateDirectory,
+    Runner, StartError,
 };
 use ccm_model::{Failure, ResourceIndex, Stream};
 
@@ -149,6 +149,10 @@ impl Runner for Forgetting<'_> {
 
     fn private_directory(&self, owner: Option<&Identity>) -> std::io::Result<PrivateDirectory> {
         self.runner.private_directory(owner)
+    }
+
+    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        self.runner.rehearse(command)
     }
 
     fn run<'a>(

@@ -48,6 +48,11 @@ pub(crate) fn seen() -> Vec<String> {
     SEEN.with_borrow(Clone::clone)
 }
 
+/// What providers were asked to do in the last run.
+pub(crate) fn calls() -> Vec<String> {
+    CALLS.with_borrow(Clone::clone)
+}
+
 /// How a fake behaves; by default it is in the desired state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Behaviour {

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use ccm_engine::{Ledger, LedgerRun};
+use ccm_host::state::Directory;
 use ccm_model::{Event, Outcome};
+use ccm_testkit::Scratch;
 use proptest::prelude::*;
 
-use crate::fake::{Options, Ran, catalog, run_with};
+use crate::fake::{Options, Ran, catalog, run_until, run_with};
 
 /// A resource: its behaviour, and the earlier or later ones it names, by number.
 type Drawn = (usize, Vec<usize>, Vec<usize>);
@@ -114,5 +117,54 @@ proptest! {
                 prop_assert!(position(on) < position(name), "{} before {} in {:?}", on, name, order);
             }
         }
+    }
+}
+
+/// Runs a catalog with that ledger; none if it is killed on the way.
+fn remembered(state: &std::path::Path, number: u32, lines: &[String]) -> Option<Ran> {
+    let state = Directory::open_private(state).expect("a state directory");
+    let run_id = format!("run{number}");
+    let run = LedgerRun { key: "site".to_owned(), manifest: "/site.yaml".to_owned(), run_id };
+    let ledger = Ledger::open(&state, run).expect("a ledger");
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    run_until(&catalog(&lines), &Options { ledger: Some(&ledger), ..Options::default() })
+}
+
+/// What a resource line subscribes to.
+fn subscriptions(line: &str) -> Vec<&str> {
+    let edges = line.split(' ').filter_map(|word| word.strip_prefix("subscribe="));
+    edges.flat_map(|names| names.split(',')).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    // Whatever a run executed before it was killed, or at that moment, has its subscribers refreshed: in that run or
+    // in the next one. And then nothing is owed.
+    #[test]
+    fn a_refresh_is_not_lost_by_a_run_that_is_killed(lines in catalogs(2), at: prop::sample::Index) {
+        let scratch = Scratch::new();
+        let state = scratch.path().join("state");
+        let victim = at.index(lines.len());
+        let mut first = lines.clone();
+        first[victim] += " hangs";
+        let killed = remembered(&state, 1, &first);
+        let done = crate::fake::calls();
+        let executed = |name: &str| done.contains(&format!("execute {name}"));
+        prop_assert_eq!(killed.is_none(), executed(&format!("r{victim}")));
+        // To the next run all is as it was asked for; only what is owed makes it do something.
+        let next: Vec<String> = lines.iter().map(|line| line.replace(" needs", "")).collect();
+        let ran = remembered(&state, 2, &next).expect("the run comes to its end");
+        for line in &lines {
+            let name = line.split(' ').next().unwrap_or_default();
+            let asked = subscriptions(line).iter().any(|source| executed(source));
+            let refreshed = executed(name) && name != format!("r{victim}");
+            if asked && !refreshed {
+                prop_assert!(ran.calls.contains(&format!("execute {name}")), "{} in {:?} then {:?}", name, done, ran.lines);
+            }
+        }
+        prop_assert!(ccm_engine::pending(&state).expect("ledgers").is_empty());
+        let third = remembered(&state, 3, &next).expect("the run comes to its end");
+        prop_assert!(third.calls.iter().all(|call| call.starts_with("read ")), "{:?}", third.calls);
     }
 }

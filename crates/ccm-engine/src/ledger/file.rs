@@ -88,16 +88,17 @@ impl LedgerFile {
 
     /// Writes all of it, and brings it to the disk.
     pub(crate) fn rewrite(&mut self, content: &str) -> io::Result<()> {
-        self.is_touched = true;
+        let is_first = !std::mem::replace(&mut self.is_touched, true);
         self.growing = None;
+        let is_new = self.directory.is_none();
         let directory = match &mut self.directory {
             Some(directory) => directory,
-            none => {
-                let made = self.state.make(DIRECTORY)?;
-                self.state.sync()?;
-                none.insert(made)
-            }
+            none => none.insert(self.state.make(DIRECTORY)?),
         };
+        if is_first || is_new {
+            // A run that was killed may have made the directory without coming to this.
+            self.state.sync()?;
+        }
         if let Some(aside) = &self.set_aside {
             // It has both names until another file takes the first one, so at no moment is there none.
             match directory.name_also(&self.name, aside) {

@@ -27,6 +27,9 @@ use crate::types::Types;
 use crate::world::World;
 use crate::{cycles, paths, wording};
 
+/// Nobody reads more mistakes than that: after so many, the resources that are left are not looked at.
+const MOST_MISTAKES: usize = 10_000;
+
 /// A manifest to load.
 pub struct Request {
     /// What messages call it: the path as the user gave it.
@@ -257,7 +260,15 @@ impl<'s> Loader<'s, '_> {
             evaluator: &evaluator,
             verbatim,
         };
+        let (mut counted, mut mistakes) = (0, 0);
         for (index, draft) in drafts.iter_mut().enumerate() {
+            mistakes += diagnostics[counted..].iter().filter(|found| is_error(found)).count();
+            counted = diagnostics.len();
+            if mistakes >= MOST_MISTAKES {
+                let message = format!("after {MOST_MISTAKES} mistakes, nothing is looked at from here on");
+                diagnostics.push(Diagnostic::error(draft.resource.span, message));
+                break;
+            }
             if self.types.spec(draft.type_index).child_manifest(&draft.resource).is_none() {
                 beginning(draft.manifest, draft.verbatim).complete(draft, &mut diagnostics);
             }

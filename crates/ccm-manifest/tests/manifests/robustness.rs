@@ -242,3 +242,13 @@ proptest! {
         survives_with_values(&format!("data: {{a: {quoted}}}\nccm: {{resources: [task: [{quoted}: {{command: {quoted}, timeout: {quoted}}}]]}}"))?;
     }
 }
+
+#[test]
+fn mistakes_end_somewhere() {
+    let resources: String =
+        (0..12_000).map(|number| format!("    - note: {{name: n{number}, txt: 1}}\n")).collect();
+    let found = loaded(&format!("ccm:\n  resources:\n{resources}")).diagnostics;
+    assert_eq!(found.len(), 10_001);
+    let last = found.last().expect("a mistake");
+    assert_eq!(last.message, "after 10000 mistakes, nothing is looked at from here on");
+}

@@ -10,6 +10,8 @@ use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
 
 /// A summary that is longer than this is none of ours.
 const LONGEST_SUMMARY: u64 = 1 << 20;
+/// A longer line of events is none of ours: an event carries a diff at most.
+const LONGEST_LINE: u64 = 64 << 20;
 /// Ids are shown with at least so many characters.
 const SHORTEST_ID: usize = 8;
 
@@ -117,17 +119,35 @@ impl History {
             Err(error) => return Err(failed(error)),
         };
         let mut events = Vec::new();
-        for line in BufReader::new(file).split(b'\n') {
-            events.extend(serde_json::from_slice(&line.map_err(failed)?));
-        }
+        each_line(file, |line| events.extend(serde_json::from_slice(line))).map_err(failed)?;
         Ok(events)
+    }
+}
+
+/// Reads the lines of a record; one that is longer than any of ours is left out, and takes no memory.
+fn each_line(file: impl io::Read, mut read: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut file = BufReader::new(file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+        if length == 0 {
+            return Ok(());
+        }
+        if length as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+            file.skip_until(b'\n')?;
+        } else {
+            read(&line);
+        }
     }
 }
 
 /// Tells whether the last event is that of a run's end.
 fn holds_the_end(events: impl io::Read) -> bool {
-    let last = BufReader::new(events).split(b'\n').map_while(Result::ok).last();
-    let last = last.and_then(|line| serde_json::from_slice::<Value>(&line).ok());
+    let mut last = Vec::new();
+    // What can't be read is not the end.
+    let read = each_line(events, |line| line.clone_into(&mut last));
+    let last = read.ok().and_then(|()| serde_json::from_slice::<Value>(&last).ok());
     last.is_some_and(|event| event["protocol"] == crate::json::SUMMARY)
 }
 

@@ -25,9 +25,10 @@ impl Effort {
     /// so many inputs if it is not set.
     pub fn asked_for(inputs: u64) -> Self {
         let Some(seconds) = number("CCM_FUZZ_SECONDS") else { return Self::Inputs(inputs) };
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let side_by_side = std::thread::available_parallelism().map_or(1, usize::from);
-        let share = side_by_side as f64 / crate::TARGETS.len() as f64;
-        Self::Time(Duration::from_secs(seconds).mul_f64(share.min(1.0)))
+        let side_by_side = count(side_by_side.min(crate::TARGETS.len()));
+        Self::Time(Duration::from_secs(seconds) * side_by_side / count(crate::TARGETS.len()))
     }
 }
 

@@ -1,11 +1,12 @@
 //! Mistakes in a manifest, shown with their lines.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ccm_data::annotations::sensitive_parts;
-use ccm_model::{Diagnostic, Label, REDACTED, Severity, Source, SourceMap, escape_control};
+use ccm_model::{Diagnostic, Label, REDACTED, Severity, Source, SourceId, SourceMap, escape_control};
 
 use crate::messages::to_stderr;
 use crate::secrets::secrets;
@@ -25,8 +26,9 @@ pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
     if diagnostics.is_empty() {
         return;
     }
+    let mut sensitive = Sensitive::default();
     for diagnostic in diagnostics.iter().take(MOST_SHOWN) {
-        text += &render(diagnostic, sources, &renderer);
+        text += &render(diagnostic, sources, &mut sensitive, &renderer);
         text += "\n\n";
     }
     if let Some(more) = diagnostics.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
@@ -37,17 +39,26 @@ pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
 
 /// What is shown of one of them.
 pub(crate) fn rendered(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    render(diagnostic, sources, &Renderer::styled())
+    render(diagnostic, sources, &mut Sensitive::default(), &Renderer::styled())
 }
 
-fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
+/// The sensitive parts of the texts that were shown so far: to find them, a text is read from end to end.
+#[derive(Default)]
+struct Sensitive(HashMap<SourceId, Vec<Range<usize>>>);
+
+fn render(
+    diagnostic: &Diagnostic,
+    sources: &SourceMap,
+    sensitive: &mut Sensitive,
+    renderer: &Renderer,
+) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
     let mut group = Group::with_title(level.primary_title(shown(&diagnostic.message)));
     for cluster in clusters(diagnostic, sources) {
-        group = group.element(cluster.element());
+        group = group.element(cluster.element(sensitive));
     }
     for hint in &diagnostic.hints {
         // A hint may show a few lines to write.
@@ -70,11 +81,10 @@ struct Masked {
 }
 
 impl Masked {
-    fn of(source: &str, piece: Range<usize>) -> Self {
+    fn of(source: &str, piece: Range<usize>, sensitive: &[Range<usize>]) -> Self {
         let whole = source.get(piece.clone()).unwrap_or_default();
         let mut hidden = secrets().redactor().hidden_in_text(whole);
-        let parts = sensitive_parts(source).into_iter();
-        let parts = parts.filter(|part| part.end > piece.start && part.start < piece.end);
+        let parts = sensitive.iter().filter(|part| part.end > piece.start && part.start < piece.end);
         hidden.extend(
             parts.map(|part| part.start.saturating_sub(piece.start)..part.end.min(piece.end) - piece.start),
         );
@@ -148,7 +158,7 @@ fn clusters<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Clust
 }
 
 impl<'a> Cluster<'a> {
-    fn element(&self) -> Element<'a> {
+    fn element(&self, sensitive: &mut Sensitive) -> Element<'a> {
         let text = &*self.source.text;
         let start =
             self.labels.iter().map(|label| label.span.start as usize).min().unwrap_or(0).min(text.len());
@@ -164,7 +174,9 @@ impl<'a> Cluster<'a> {
             let place = Origin::path(Cow::Borrowed(&*self.source.name));
             return place.line(first.line).char_column(first.column).into();
         }
-        let masked = Masked::of(text, from..to);
+        let id = self.labels.first().map(|label| label.span.source).unwrap_or_default();
+        let sensitive = sensitive.0.entry(id).or_insert_with(|| sensitive_parts(text));
+        let masked = Masked::of(text, from..to, sensitive);
         let mut snippet = Snippet::source(masked.text.clone())
             .line_start(first.line)
             .path(Cow::Borrowed(&*self.source.name));

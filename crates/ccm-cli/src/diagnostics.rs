@@ -106,6 +106,7 @@ impl Masked {
             }
         }
         masked.text += whole.get(at..).unwrap_or_default();
+        masked.text = masked.text.chars().map(harmless).collect();
         masked
     }
 
@@ -120,6 +121,18 @@ impl Masked {
             }
         }
         moved
+    }
+}
+
+/// What stands in an excerpt for a character that steers a terminal: one of as many bytes, so that places stay.
+/// Those of ASCII are the renderer's.
+fn harmless(character: char) -> char {
+    let steers =
+        |character: char| matches!(escape_control(character.encode_utf8(&mut [0; 4])), Cow::Owned(_));
+    match character.len_utf8() {
+        2 if steers(character) => '\u{b7}',
+        3 if steers(character) => '\u{fffd}',
+        _ => character,
     }
 }
 
@@ -202,4 +215,21 @@ fn within_line(piece: &str, label: &Label, from: usize) -> Range<usize> {
     let line_end = piece[start..].find(['\n', '\r']).map_or(piece.len(), |at| start + at);
     let end = (label.span.end as usize).saturating_sub(from).clamp(start, line_end);
     start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mistake_in_any_manifest_can_be_shown() {
+        for input in ccm_fuzz::changed(ccm_fuzz::target("manifest"), 200) {
+            let (diagnostics, texts) = ccm_fuzz::mistakes_of_manifest(&input);
+            for diagnostic in &diagnostics {
+                let shown = render(diagnostic, &texts, &mut Sensitive::default(), &Renderer::plain());
+                let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+                assert!(!shown.is_empty() && !shown.contains(steers), "{shown:?}");
+            }
+        }
+    }
 }

@@ -37,6 +37,14 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
 }
 
+/// The corpus of a target, and so many changed inputs after it, the same each time.
+pub fn changed(target: &Target, inputs: u64) -> Vec<Vec<u8>> {
+    let corpus = corpus(target.name);
+    let one = |number| mutated(&corpus, target.words, &mut Random::new(SEED, number));
+    let changed: Vec<Vec<u8>> = (0..inputs).map(one).collect();
+    corpus.into_iter().chain(changed).collect()
+}
+
 /// Gives a target its corpus, and changed inputs after that. `CCM_FUZZ_SEED` names another beginning than 1.
 ///
 /// What fails is left in a file, whose name is told beside the seed.

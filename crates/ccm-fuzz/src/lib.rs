@@ -19,5 +19,5 @@ mod targets;
 mod watch;
 
 pub use corpus::corpus;
-pub use endurance::{Effort, endure};
-pub use targets::{TARGETS, Target, target};
+pub use endurance::{Effort, changed, endure};
+pub use targets::{TARGETS, Target, mistakes_of_manifest, target};

@@ -28,6 +28,8 @@ pub struct Target {
     pub(crate) words: &'static [&'static str],
 }
 
+pub use manifest::mistakes_of_manifest;
+
 /// All of them, by name.
 pub const TARGETS: &[Target] = &[
     Target { name: "assignments", run: assignments::run, words: assignments::WORDS },

@@ -1,7 +1,7 @@
 //! Manifests: loaded, completed, rendered and loaded again.
 
 use ccm_manifest::{DataFile, Loaded, load, parse_data, render};
-use ccm_model::{Severity, TypeSpec};
+use ccm_model::{Diagnostic, Severity, SourceMap, TypeSpec};
 
 use super::sources::Machine;
 use super::thing::Thing;
@@ -110,6 +110,14 @@ pub(super) fn run(input: &[u8]) {
         assert!(!completed.is_empty());
     }
     super::spans::check(&loaded.diagnostics, &loaded.texts());
+}
+
+/// What is told of an input of this target, for whoever shows it.
+pub fn mistakes_of_manifest(input: &[u8]) -> (Vec<Diagnostic>, SourceMap) {
+    let (text, machine) = Machine::of(&super::text(input));
+    let loaded = loaded(&text, &machine);
+    let texts = loaded.texts();
+    (loaded.diagnostics, texts)
 }
 
 fn loaded<'m>(text: &str, machine: &'m Machine) -> Loaded<'m> {

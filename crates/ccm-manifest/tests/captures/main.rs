@@ -249,3 +249,12 @@ fn a_key_that_a_captured_value_lacks_is_a_mistake() {
     let found = completed(&loaded, &[(1, json!({"x": 1, "y": {"something": 1}}))], &[]);
     assert!(found.contains("nothing"), "{found}");
 }
+
+#[test]
+fn a_mistake_about_a_captured_name_points_at_it() {
+    for written in ["text: 'x ${ 1 + Captures.nobody.x }'", "text: \"x ${ 1 + Captures.nobody.x }\""] {
+        let loaded = with(written);
+        let found = loaded.diagnostics.first().and_then(Diagnostic::span).expect("a place");
+        assert_eq!(found.range().len(), "Captures.nobody.x".len(), "{written}");
+    }
+}

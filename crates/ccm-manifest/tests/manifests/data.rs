@@ -64,7 +64,7 @@ fn what_comes_from_outside_is_laid_over_it() {
         loaded.data.value.to_json().to_string(),
         r#"{"list":[1,5],"map":{"x":1,"y":6,"z":7},"role":"web","w":1,"text":"5"}"#
     );
-    for (written, expected) in [("=5", "--data =5:"), ("x", "--data x:")] {
+    for (written, expected) in [("=5", "--data: there is no key"), ("x", "--data: there is no `=`")] {
         let told = Machine::default().assignment(written).reported(&with("data: {a: 1}"));
         assert!(told.len() == 1 && told[0].contains(expected), "{told:?}");
     }

@@ -237,7 +237,7 @@ fn mistakes_point_into_the_expression() {
     "3:46 there is no `Data.y`",
 ]),
         (&manifest("- note: [a: {text: '{{ Captures.x.y }}'}]"), &[
-    "3:24 nothing captures `x` | no resource has `capture`",
+    "3:28 nothing captures `x` | no resource has `capture`",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.role'}]"), &[
     "3:25 `{{` is not closed | an expression ends with `}}`",

@@ -54,7 +54,7 @@ fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
     for alphabet in [STANDARD, URL_SAFE] {
         base64_forms(text.as_bytes(), alphabet, keep);
     }
-    let dumped: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let dumped = text.bytes().fold(String::new(), |dumped, byte| dumped + &format!("{byte:02x}"));
     keep(dumped.to_ascii_uppercase());
     keep(dumped);
     for kept in ["", "/"] {

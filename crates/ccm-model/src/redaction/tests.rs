@@ -361,3 +361,11 @@ proptest! {
         prop_assert!(!leaked, "{}", shown);
     }
 }
+
+#[test]
+fn a_dump_in_hexadecimal_is_found() {
+    let redactor = Redactor::new(["pä-7"]);
+    for dumped in ["70c3a42d37", "70C3A42D37"] {
+        assert_eq!(redactor.redact(&format!("0a{dumped}0a")), "0a[redacted]0a");
+    }
+}

@@ -98,7 +98,8 @@ pub(super) mod tests {
     pub(crate) fn ask(program: &[sock_filter], kind: u32, number: u32, argument: u64) -> Answer {
         let mut data = vec![number, kind, 0, 0];
         for _ in 0..6 {
-            data.extend([argument & 0xffff_ffff, argument >> 32].map(|half| half as u32));
+            let halves = [argument & 0xffff_ffff, argument >> 32];
+            data.extend(halves.map(|half| u32::try_from(half).expect("32 bits")));
         }
         let (mut at, mut value) = (0, 0);
         while let Some(step) = program.get(at) {

@@ -162,14 +162,16 @@ impl Case {
     /// Runs again without a fault, and checks that all is as it is to be, and that a run after that finds nothing to do.
     pub(crate) fn check_converges(&self) -> Result<(), String> {
         let second = self.apply(&[]).run();
-        if second.code != 0 {
+        // It would also say that the ledger of refreshes is damaged.
+        if second.code != 0 || !second.stderr.is_empty() {
             return Err(format!("the next run failed: {}", second.shown()));
         }
         self.check_consistent()?;
         self.check_wanted().map_err(|wrong| format!("{wrong}; the next run was\n{}", second.shown()))?;
         let before = self.logs();
+        // What is still owed would be a change.
         let third = self.apply(&["--detailed-exitcodes"]).run();
-        if third.code != 0 {
+        if third.code != 0 || !third.stderr.is_empty() {
             return Err(format!("the run after the next had something to do: {}", third.shown()));
         }
         if before != self.logs() {
@@ -203,8 +205,7 @@ impl Case {
                 ));
             }
         }
-        self.check_nothing_left()?;
-        self.check_nothing_owed()
+        self.check_nothing_left()
     }
 
     /// What is written beside its place is there or gone.
@@ -223,14 +224,6 @@ impl Case {
         let is_there = ["gone", "tree/a/b", "tree/c"].iter().all(|name| self.path(name).exists());
         let is_old = fs::read_to_string(self.path("replaced")).ok() == Some(old());
         if touched.is_none() && is_there && is_old { Ok(()) } else { Err("something was touched".to_owned()) }
-    }
-
-    /// No ledger has an entry: where nothing is owed, there is no file.
-    fn check_nothing_owed(&self) -> Result<(), String> {
-        let ledgers = entries(&self.scratch.state().join("refreshes"));
-        let texts: Vec<String> =
-            ledgers.iter().map(|ledger| fs::read_to_string(ledger).unwrap_or_default()).collect();
-        if ledgers.is_empty() { Ok(()) } else { Err(format!("{ledgers:?} still have {texts:?}")) }
     }
 
     fn logs(&self) -> String {

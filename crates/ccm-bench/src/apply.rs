@@ -21,8 +21,10 @@ pub(crate) enum Listener {
     None,
     /// The text report, into nothing.
     Text,
-    /// The JSON of every event into nothing, and the record of the run into a directory.
-    EventsAndStore,
+    /// The JSON of every event, into nothing.
+    Events,
+    /// The record of the run, into a directory.
+    Store,
 }
 
 /// A machine with one fact and no files.
@@ -86,7 +88,7 @@ impl Loaded {
             directory: Path::new("/"),
             state_directory: None,
             ledger: None,
-            describe_unchanged: matches!(listener, Listener::EventsAndStore),
+            describe_unchanged: matches!(listener, Listener::Events),
             only: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -96,24 +98,34 @@ impl Loaded {
                 let mut report = TextReport::new(sink(), Verbosity::Normal);
                 runtime.block_on(run.apply(&mut |event| report.accept(&event)))
             }
-            Listener::EventsAndStore => {
+            Listener::Events => {
+                let mut encoder = encoder(&clock);
+                let mut lines = JsonLines::new(sink());
+                runtime.block_on(run.apply(&mut |event| {
+                    if let Some(line) = encoder.encode(&event) {
+                        lines.accept(&line);
+                    }
+                }))
+            }
+            Listener::Store => {
                 let scratch = tempfile::tempdir().expect("a directory");
                 let state =
                     Directory::open_private(&scratch.path().join("state")).expect("a state directory");
-                let mut encoder = Encoder::new(Ids::new(1), clock.now(), "/bench.yaml".to_owned(), "0");
+                let mut encoder = encoder(&clock);
                 let mut store = RunStore::begin(&state, encoder.identity(), 50);
-                let mut lines = JsonLines::new(sink());
                 runtime.block_on(run.apply(&mut |event| {
-                    let stored = store.wants(&event);
-                    if let Some(line) = encoder.encode(&event) {
-                        lines.accept(&line);
-                        if stored {
-                            store.accept(&line);
-                        }
+                    if store.wants(&event)
+                        && let Some(line) = encoder.encode(&event)
+                    {
+                        store.accept(&line);
                     }
                 }))
             }
         };
         assert_eq!(summary.counts.failed, 0, "nothing fails in a benchmark");
     }
+}
+
+fn encoder(clock: &SystemClock) -> Encoder {
+    Encoder::new(Ids::new(1), clock.now(), "/bench.yaml".to_owned(), "0")
 }

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release --package ccm-bench` builds nothing else: build the binary before it
 //! (`cargo build --release`), because start-up and memory are those of `target/release/ccm`. Each figure is a
-//! ratio or a time per resource; the two sides of a ratio take turns, and the median of the rounds counts.
+//! ratio or a time per resource; the two sides of a ratio take turns, and the median of the rounds counts. Beside
+//! some stands what they are to be at most. Names of parts, such as `load growth`, measure these alone.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -20,26 +21,44 @@ mod redaction;
 mod sandbox;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use apply::{Listener, Loaded};
-use measure::{median, per, print, ratio, time, times};
+use measure::{
+    NAME, median, millis, number_within, per, per_within, print, print_within, ratio, ratio_within, time,
+    times,
+};
+
+/// A part of the benchmark: its name, and what it does in a scratch directory.
+type Part = (&'static str, fn(&Path));
+
+const PARTS: [Part; 14] = [
+    // First, because until it becomes ccm a child counts with the memory of this process.
+    ("memory", memory),
+    ("start-up", start_up),
+    ("load", |_| load()),
+    ("growth", growth),
+    ("expressions", |_| expressions()),
+    ("hierarchy", |_| hierarchy()),
+    ("files-steady", files_steady),
+    ("files-create", files_create),
+    ("exec-run", |_| exec_run()),
+    ("sandbox", sandbox::run),
+    ("exec-steady", |_| exec_steady()),
+    ("events", events),
+    ("redaction", |_| redaction::measure()),
+    ("shapes", |_| shapes()),
+];
 
 fn main() {
-    println!("{:<44} {:>12} {:>12} {:>8}", "", "ccm", "bare", "ratio");
-    let scratch = tempfile::tempdir().expect("a directory");
-    // First, because until it becomes ccm a child counts with the memory of this process.
-    memory(scratch.path());
-    start_up(scratch.path());
-    load();
-    expressions();
-    hierarchy();
-    files_steady(scratch.path());
-    files_create(scratch.path());
-    exec_run();
-    sandbox::run(scratch.path());
-    exec_steady();
-    redaction::measure();
-    shapes();
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    println!("{:<NAME$} {:>12} {:>12} {:>8}   aim", "", "ccm", "bare", "ratio");
+    for (name, measure) in PARTS {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            let scratch = tempfile::tempdir().expect("a directory");
+            measure(scratch.path());
+        }
+    }
 }
 
 /// Files in a fresh directory, with what they hold.
@@ -58,13 +77,51 @@ fn files_steady(scratch: &Path) {
         let rounds = if count < 1_000 { 101 } else { 15 };
         let (ours, theirs) =
             times(rounds, || loaded.apply(Listener::None), || bare::compare(&directory, &wanted));
-        ratio(&format!("files-steady: {count} of 1 KiB"), ours, theirs);
-        if count >= 1_000 {
-            let text = time(rounds, || loaded.apply(Listener::Text));
-            per("  more for the text report, each", text.saturating_sub(ours), count);
-            let events = time(rounds, || loaded.apply(Listener::EventsAndStore));
-            per("  more for events and store, each", events.saturating_sub(ours), count);
+        // Of few files the run itself is the greater part.
+        let aim = (count >= 1_000).then_some(1.5);
+        ratio_within(&format!("files-steady: {count} of 1 KiB"), ours, theirs, aim);
+    }
+}
+
+/// What it costs that somebody hears of an unchanged file.
+fn events(scratch: &Path) {
+    for count in [1_000, 10_000] {
+        let (directory, wanted) = files_in(scratch, &format!("events-{count}"), count);
+        bare::create(&directory, &wanted);
+        let loaded = Loaded::new(&manifests::files(&directory.display().to_string(), count));
+        for (name, listener, aim) in [
+            ("the text report", Listener::Text, 1.0),
+            ("the events as JSON", Listener::Events, 5.0),
+            ("the record of the run", Listener::Store, 5.0),
+        ] {
+            let (with, without) = times(25, || loaded.apply(listener), || loaded.apply(Listener::None));
+            let name = format!("{name}: {count} files, more for each");
+            per_within(&name, with.saturating_sub(without), count, aim);
         }
+    }
+}
+
+/// Four times as many must take four times as long, and no more than four times the memory.
+fn growth(scratch: &Path) {
+    let mut each = Vec::new();
+    for count in [10_000, 40_000] {
+        let (directory, wanted) = files_in(scratch, &format!("growth-{count}"), count);
+        bare::create(&directory, &wanted);
+        let text = manifests::files(&directory.display().to_string(), count);
+        let load = time(5, || drop(Loaded::new(&text)));
+        let loaded = Loaded::new(&text);
+        let (ours, theirs) = times(5, || loaded.apply(Listener::None), || bare::compare(&directory, &wanted));
+        let one = |all: Duration| all.as_secs_f64() / f64::from(count);
+        each.push([one(load), one(ours), one(theirs)]);
+    }
+    for (kind, name) in ["to load", "to find as it should be", "for the bare program"].into_iter().enumerate()
+    {
+        let aim = (kind < 2).then_some(1.2);
+        print_within(
+            &format!("growth: one file of 40000 against of 10000 {name}"),
+            each[1][kind] / each[0][kind],
+            aim,
+        );
     }
 }
 
@@ -99,6 +156,7 @@ fn start_up(scratch: &Path) {
     std::fs::write(&manifest, manifests::files(&directory.display().to_string(), 1)).expect("a manifest");
     let (ours, theirs) = times(30, || binary::run(&ccm, scratch, &manifest), binary::run_true);
     ratio("start-up: one satisfied file, against /bin/true", ours, theirs);
+    number_within("  ccm alone", millis(ours), "ms", 5.0);
 }
 
 /// From text to catalog.
@@ -107,11 +165,11 @@ fn load() {
     for count in [1_000, 10_000] {
         let text = manifests::satisfied(count);
         let took = time(7, || drop(Loaded::new(&text)));
-        per(&format!("load: {count} small execs, each"), took, count);
+        per_within(&format!("load: {count} small execs, each"), took, count, 5.0);
         each.push(took.as_secs_f64() / f64::from(count));
         let text = manifests::files("/srv", count);
         let took = time(7, || drop(Loaded::new(&text)));
-        per(&format!("load: {count} files of 1 KiB, each"), took, count);
+        per_within(&format!("load: {count} files of 1 KiB, each"), took, count, 5.0);
     }
     print("load: cost of one at 10000 against at 1000", each[1] / each[0]);
 }
@@ -182,13 +240,19 @@ fn shapes() {
 /// The most memory that the binary takes.
 fn memory(scratch: &Path) {
     let Some(ccm) = binary::ccm() else { return };
-    for count in [1, 10_000] {
+    let mut used = Vec::new();
+    for (count, aim) in [(1, 80.0), (10_000, 80.0), (40_000, 320.0)] {
         let (directory, wanted) = files_in(scratch, &format!("memory-{count}"), count);
         bare::create(&directory, &wanted);
         let manifest = scratch.join("many.yaml");
         std::fs::write(&manifest, manifests::files(&directory.display().to_string(), count))
             .expect("a manifest");
-        let mebibytes = bare::peak_memory(binary::apply(&ccm, scratch, &manifest)) / 1024;
-        println!("{:<44} {mebibytes:>8} MiB", format!("memory: {count} files of 1 KiB"));
+        let kibibytes = bare::peak_memory(binary::apply(&ccm, scratch, &manifest));
+        // No figure here is too large for that.
+        let mebibytes = i32::try_from(kibibytes).map_or(f64::NAN, f64::from) / 1024.0;
+        number_within(&format!("memory: {count} files of 1 KiB"), mebibytes, "MiB", aim);
+        used.push(mebibytes);
     }
+    let growth = (used[2] - used[0]) / (used[1] - used[0]) / 4.0;
+    print_within("memory: one file of 40000 against of 10000", growth, 1.2);
 }

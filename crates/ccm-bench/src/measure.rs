@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+/// The width of the first column.
+pub(crate) const NAME: usize = 54;
+
 /// The median of several rounds.
 pub(crate) fn time(rounds: usize, mut work: impl FnMut()) -> Duration {
     let mut taken: Vec<Duration> = (0..rounds).map(|_| once(&mut work)).collect();
@@ -32,20 +35,49 @@ pub(crate) fn median(taken: &mut [Duration]) -> Duration {
 
 /// Prints two times and their ratio.
 pub(crate) fn ratio(name: &str, ours: Duration, theirs: Duration) {
+    ratio_within(name, ours, theirs, None);
+}
+
+/// The same for a ratio that is to be no greater than that.
+pub(crate) fn ratio_within(name: &str, ours: Duration, theirs: Duration, aim: impl Into<Option<f64>>) {
     let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-    println!("{name:<44} {:>9.2} ms {:>9.2} ms {ratio:>8.2}", millis(ours), millis(theirs));
+    let columns = format!("{:>9.2} ms {:>9.2} ms {ratio:>8.2}", millis(ours), millis(theirs));
+    row(name, &columns, ratio, aim.into());
 }
 
 /// Prints the time for one of many.
 pub(crate) fn per(name: &str, all: Duration, count: u32) {
-    println!("{name:<44} {:>9.2} µs", all.as_secs_f64() * 1e6 / f64::from(count));
+    per_within(name, all, count, None);
+}
+
+/// The same for one that is to take no more than so many microseconds.
+pub(crate) fn per_within(name: &str, all: Duration, count: u32, aim: impl Into<Option<f64>>) {
+    let each = all.as_secs_f64() * 1e6 / f64::from(count);
+    row(name, &format!("{each:>9.2} µs"), each, aim.into());
+}
+
+/// Prints a number with its unit, and what it is to be at most.
+pub(crate) fn number_within(name: &str, value: f64, unit: &str, aim: f64) {
+    row(name, &format!("{value:>9.2} {unit}"), value, Some(aim));
 }
 
 /// Prints a bare number.
 pub(crate) fn print(name: &str, value: f64) {
-    println!("{name:<44} {value:>34.2}");
+    print_within(name, value, None);
 }
 
-fn millis(duration: Duration) -> f64 {
+/// The same for one that is to be no greater than that.
+pub(crate) fn print_within(name: &str, value: f64, aim: impl Into<Option<f64>>) {
+    row(name, &format!("{value:>34.2}"), value, aim.into());
+}
+
+/// A machine may be slow, so what is missed is only told.
+fn row(name: &str, columns: &str, value: f64, aim: Option<f64>) {
+    let aim = aim
+        .map_or_else(String::new, |aim| format!("≤ {aim:.2}{}", if value > aim { ", missed" } else { "" }));
+    println!("{}", format!("{name:<NAME$} {columns:<34}   {aim}").trim_end());
+}
+
+pub(crate) fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }

@@ -16,6 +16,7 @@ mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 pub use content::sha256;
@@ -42,7 +43,7 @@ pub trait Files {
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
     /// Reads the state of a path.
-    fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError>;
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError>;
 
     /// Reads a file that is to be copied. Its path may be any; links on the way and at its end are followed by the
     /// rule for those among parents.
@@ -83,19 +84,22 @@ pub trait Files {
     fn group(&self, name: &str) -> Result<Option<u32>, FileError>;
 
     /// The name of a user; the digits, if there is none.
-    fn user_name(&self, uid: u32) -> String;
+    fn user_name(&self, uid: u32) -> Rc<str>;
 
     /// The name of a group; the digits, if there is none.
-    fn group_name(&self, gid: u32) -> String;
+    fn group_name(&self, gid: u32) -> Rc<str>;
 }
 
 /// How closely to look at a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct Look<'a> {
     /// What is to happen to the content of a regular file.
     pub hash: Hash,
     /// Keep the content itself if it has at most this many bytes.
     pub keep_up_to: u64,
+    /// If a regular file holds this, and it is short, that is all that is said of its content:
+    /// [`FileState::is_same`]. It is neither hashed nor kept then.
+    pub compare: Option<&'a [u8]>,
 }
 
 /// Whether the content of a regular file is read.
@@ -140,6 +144,8 @@ pub struct FileState {
     pub sha256: Option<String>,
     /// The content of a regular file, if it was asked for and is not too long.
     pub content: Option<Vec<u8>>,
+    /// The content of a regular file is the one that it was compared with.
+    pub is_same: bool,
 }
 
 /// What something is.

@@ -66,6 +66,21 @@ pub(super) fn read(
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })
 }
 
+/// Tells whether a file holds these bytes and no more. One read has to show it: long content, and a file that comes
+/// in pieces, is told to be another one. The file is still to be read from its beginning.
+pub(super) fn is(file: &OwnedFd, bytes: &[u8]) -> bool {
+    if bytes.len() >= PIECE {
+        return false;
+    }
+    let mut piece = BUFFER.take();
+    piece.resize(PIECE, 0);
+    // One more than there should be, so that the end shows.
+    let length = rustix::io::pread(file, &mut piece[..=bytes.len()], 0);
+    let is_same = length == Ok(bytes.len()) && piece[..bytes.len()] == *bytes;
+    BUFFER.set(piece);
+    is_same
+}
+
 /// Goes on unless the run is to end: what takes its time asks at each piece of it.
 pub(super) fn go_on(cancellation: &Cancellation) -> Result<(), FileError> {
     match cancellation.level() {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use rustix::io::Errno;
@@ -109,7 +110,7 @@ impl Files for FakeFiles {
         if self.exists(path)? { Ok(path.components().collect()) } else { Err(Errno::NOENT.into()) }
     }
 
-    fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError> {
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError> {
         let Some(entry) = self.entry(path) else {
             return Ok(PathState { parent_missing: self.parent_is_missing(path), ..PathState::default() });
         };
@@ -119,9 +120,11 @@ impl Files for FakeFiles {
             Some(_) => FileKind::File,
             None => FileKind::Directory { empty: Some(self.below(path).is_empty()) },
         };
-        let sha256 = content.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
-        let content = content.filter(|_| size <= look.keep_up_to);
-        let target = Some(FileState { kind, mode, uid, gid, size, sha256, content });
+        let is_same = look.hash != Hash::Never && content.is_some() && content.as_deref() == look.compare;
+        let read = content.filter(|_| !is_same);
+        let sha256 = read.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
+        let content = read.filter(|_| size <= look.keep_up_to);
+        let target = Some(FileState { kind, mode, uid, gid, size, sha256, content, is_same });
         Ok(PathState { link, target, ..PathState::default() })
     }
 
@@ -205,11 +208,11 @@ impl Files for FakeFiles {
         Ok(self.number(name))
     }
 
-    fn user_name(&self, uid: u32) -> String {
-        self.name(uid)
+    fn user_name(&self, uid: u32) -> Rc<str> {
+        self.name(uid).into()
     }
 
-    fn group_name(&self, gid: u32) -> String {
-        self.name(gid)
+    fn group_name(&self, gid: u32) -> Rc<str> {
+        self.name(gid).into()
     }
 }

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat};
 use rustix::io::Errno;
 
 use super::content::{self, Readable};
@@ -19,7 +19,10 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// Reads the state of a path.
-pub(super) fn look(path: &Path, look: Look, cancellation: &Cancellation) -> Result<PathState, FileError> {
+pub(super) fn look(path: &Path, look: Look<'_>, cancellation: &Cancellation) -> Result<PathState, FileError> {
+    if let Some(target) = directly(path, look, cancellation) {
+        return Ok(PathState { target: Some(target), ..PathState::default() });
+    }
     let mut place = match Place::find(path) {
         Ok(place) => place,
         Err(FileError::ParentMissing(_)) => {
@@ -42,14 +45,29 @@ pub(super) fn look(path: &Path, look: Look, cancellation: &Cancellation) -> Resu
     Ok(PathState { link, target, ..PathState::default() })
 }
 
-fn state(
-    place: &Place,
-    entry: &Entry,
-    look: Look,
-    cancellation: &Cancellation,
-) -> Result<FileState, FileError> {
-    let read = || read_regular(place, entry, look.keep_up_to, cancellation);
-    let mut state = FileState {
+/// Reads a regular file that no link leads to, in as few calls as that takes. Whatever else is there, or keeps it
+/// from being read, the long way finds out.
+fn directly(path: &Path, look: Look<'_>, cancellation: &Cancellation) -> Option<FileState> {
+    if look.hash == Hash::Never {
+        return None;
+    }
+    // Only what is a regular file is opened: a device or a pipe would notice.
+    let named = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Entry { stat })?;
+    if named.kind() != FileType::RegularFile {
+        return None;
+    }
+    let file = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+    let entry = fstat(&file).ok().filter(|stat| named.is(stat)).map(|stat| Entry { stat })?;
+    let mut state = described(&entry);
+    if !matches!(look.hash, Hash::UpTo(limit) if state.size > limit) {
+        remember(&mut state, read_regular(file, path, &entry, look, cancellation).ok()?);
+    }
+    Some(state)
+}
+
+/// What is known of a thing without looking into it.
+fn described(entry: &Entry) -> FileState {
+    FileState {
         kind: FileKind::File,
         mode: entry.mode(),
         uid: entry.stat.st_uid,
@@ -57,7 +75,18 @@ fn state(
         size: u64::try_from(entry.stat.st_size).unwrap_or_default(),
         sha256: None,
         content: None,
-    };
+        is_same: false,
+    }
+}
+
+fn state(
+    place: &Place,
+    entry: &Entry,
+    look: Look<'_>,
+    cancellation: &Cancellation,
+) -> Result<FileState, FileError> {
+    let read = || read_regular(open_regular(place, entry)?, &place.path, entry, look, cancellation);
+    let mut state = described(entry);
     match (entry.kind(), entry.what()) {
         (FileType::Directory, _) => state.kind = FileKind::Directory { empty: is_empty(&place.hold(entry)?) },
         (_, Some(what)) => state.kind = FileKind::Special(what),
@@ -76,21 +105,30 @@ fn state(
 }
 
 /// The length is that of what was read: the file may have grown since it was looked at.
-fn remember(state: &mut FileState, read: ReadContent) {
+fn remember(state: &mut FileState, read: Option<ReadContent>) {
+    let Some(read) = read else {
+        state.is_same = true;
+        return;
+    };
     state.sha256 = Some(read.sha256);
     state.size = read.size;
     state.content = read.content;
 }
 
+/// Reads a file, or finds that it holds what it is compared with.
 fn read_regular(
-    place: &Place,
+    file: OwnedFd,
+    path: &Path,
     entry: &Entry,
-    keep_up_to: u64,
+    look: Look<'_>,
     cancellation: &Cancellation,
-) -> Result<ReadContent, FileError> {
-    let file = open_regular(place, entry)?;
+) -> Result<Option<ReadContent>, FileError> {
     let expected = u64::try_from(entry.stat.st_size).ok();
-    content::read(Readable { file, path: &place.path, expected }, cancellation, keep_up_to, |_| Ok(()))
+    let compared = look.compare.filter(|bytes| expected == Some(bytes.len() as u64));
+    if compared.is_some_and(|bytes| content::is(&file, bytes)) {
+        return Ok(None);
+    }
+    content::read(Readable { file, path, expected }, cancellation, look.keep_up_to, |_| Ok(())).map(Some)
 }
 
 /// Opens a regular file that was found there, and none that took its place.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 use std::thread::LocalKey;
 
 use nix::errno::Errno;
@@ -36,17 +37,17 @@ fn in_digits(name: &str) -> Option<u32> {
     name.parse().ok().filter(|number| is_number && *number != u32::MAX)
 }
 
-pub(super) fn user_name(uid: u32) -> String {
+pub(super) fn user_name(uid: u32) -> Rc<str> {
     let name = || User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name);
-    remembered(&USERS, uid, name).unwrap_or_else(|| uid.to_string())
+    remembered(&USERS, uid, name).unwrap_or_else(|| uid.to_string().into())
 }
 
-pub(super) fn group_name(gid: u32) -> String {
+pub(super) fn group_name(gid: u32) -> Rc<str> {
     let name = || Group::from_gid(Gid::from_raw(gid)).ok().flatten().map(|group| group.name);
-    remembered(&GROUPS, gid, name).unwrap_or_else(|| gid.to_string())
+    remembered(&GROUPS, gid, name).unwrap_or_else(|| gid.to_string().into())
 }
 
-type Names = RefCell<HashMap<u32, String>>;
+type Names = RefCell<HashMap<u32, Rc<str>>>;
 
 thread_local! {
     static USERS: Names = RefCell::default();
@@ -59,13 +60,13 @@ fn remembered(
     names: &'static LocalKey<Names>,
     number: u32,
     ask: impl FnOnce() -> Option<String>,
-) -> Option<String> {
+) -> Option<Rc<str>> {
     names.with_borrow_mut(|names| {
         if let Some(name) = names.get(&number) {
-            return Some(name.clone());
+            return Some(Rc::clone(name));
         }
-        let name = ask()?;
-        names.insert(number, name.clone());
+        let name: Rc<str> = ask()?.into();
+        names.insert(number, Rc::clone(&name));
         Some(name)
     })
 }

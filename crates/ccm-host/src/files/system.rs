@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use rustix::process::{getegid, geteuid, getgroups};
@@ -47,7 +48,7 @@ impl Files for SystemFiles {
         walk::canonical(path)
     }
 
-    fn look(&self, path: &Path, look: Look) -> Result<PathState, FileError> {
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError> {
         look::look(path, look, &self.cancellation)
     }
 
@@ -101,11 +102,11 @@ impl Files for SystemFiles {
         names::group(name)
     }
 
-    fn user_name(&self, uid: u32) -> String {
+    fn user_name(&self, uid: u32) -> Rc<str> {
         names::user_name(uid)
     }
 
-    fn group_name(&self, gid: u32) -> String {
+    fn group_name(&self, gid: u32) -> Rc<str> {
         names::group_name(gid)
     }
 }

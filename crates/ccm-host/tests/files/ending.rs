@@ -17,7 +17,7 @@ fn reading_writing_and_removing_stop_with_the_run() {
     source.raise(Level::Stop);
     let content = NewContent::CopyOf(&d.join("f"));
     let new = NewFile { content, attributes: Attributes::default() };
-    let look = Look { hash: Hash::Always, keep_up_to: 0 };
+    let look = Look { hash: Hash::Always, keep_up_to: 0, compare: None };
     for (ended, half_done) in [
         (files.read(&f, 0).map(drop), false),
         (files.look(&f, look).map(drop), false),

@@ -137,7 +137,7 @@ fn a_link_at_the_path_is_looked_through_and_replaced() {
     set_mode(&target, 0o640);
     link(&scratch, "target", "f", None);
     let path = scratch.path().join("f");
-    let look = Look { hash: Hash::Always, keep_up_to: 10 };
+    let look = Look { hash: Hash::Always, keep_up_to: 10, compare: None };
     let state = files().look(&path, look).expect("a look");
     let found = state.target.expect("the target");
     assert_eq!((state.link, found.kind, found.content.as_deref()), (true, FileKind::File, Some(&b"old"[..])));
@@ -187,7 +187,7 @@ fn a_strangers_link_at_the_path_is_not_looked_through() {
     let secret = scratch.write("secret", "secret");
     link(&scratch, "secret", "f", Some(NOBODY));
     let path = scratch.path().join("f");
-    let look = Look { hash: Hash::Always, keep_up_to: 100 };
+    let look = Look { hash: Hash::Always, keep_up_to: 100, compare: None };
     let state = files().look(&path, look).expect("a look");
     assert_eq!((state.link, state.target), (true, None));
     set_mode(&secret, 0o666);

@@ -11,7 +11,7 @@ fn a_file_is_described() {
     let path = scratch.write("f", "hello\n");
     set_mode(&path, 0o4711);
     let look = |hash, keep_up_to| {
-        let state = files().look(&path, Look { hash, keep_up_to }).expect("a look");
+        let state = files().look(&path, Look { hash, keep_up_to, compare: None }).expect("a look");
         state.target.expect("a file")
     };
     let state = look(Hash::Always, 6);
@@ -25,6 +25,33 @@ fn a_file_is_described() {
 }
 
 #[test]
+fn content_is_compared_rather_than_hashed() {
+    let scratch = Scratch::new();
+    let long = "x".repeat(200_000);
+    for (content, compare, is_same) in [
+        ("hello", "hello", true),
+        ("hello", "hallo", false),
+        ("hello", "hell", false),
+        ("hello", "hello!", false),
+        ("", "", true),
+        ("", "x", false),
+        (&long[..100_000], &long[..100_000], true),
+        // That would take more than one read.
+        (&long, &long, false),
+    ] {
+        let path = scratch.write("f", content);
+        let look = Look { hash: Hash::Always, keep_up_to: 10, compare: Some(compare.as_bytes()) };
+        let state = files().look(&path, look).expect("a look").target.expect("a file");
+        assert_eq!((state.is_same, state.size), (is_same, content.len() as u64));
+        assert_eq!(state.sha256, (!is_same).then(|| sha256(content.as_bytes())));
+        assert_eq!(state.content.is_some(), !is_same && content.len() <= 10);
+    }
+    let look = Look { compare: Some(b"hello"), ..Look::default() };
+    let state = files().look(&scratch.write("f", "hello"), look).expect("a look").target.expect("a file");
+    assert!(!state.is_same, "it was not to be read");
+}
+
+#[test]
 fn other_things_are_described() {
     let scratch = Scratch::new();
     let at = |name: &str| scratch.path().join(name);
@@ -33,7 +60,7 @@ fn other_things_are_described() {
     nix::unistd::mkfifo(&at("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
     let look = |path: &std::path::Path| {
-        let look = Look { hash: Hash::Always, keep_up_to: 10 };
+        let look = Look { hash: Hash::Always, keep_up_to: 10, compare: None };
         files().look(path, look).expect("a look")
     };
     let kind = |path: &std::path::Path| look(path).target.map(|target| target.kind);
@@ -55,7 +82,7 @@ fn what_may_not_be_read_is_an_error_only_if_it_has_to_be() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "secret");
     set_mode(&path, 0o200);
-    let look = |hash| files().look(&path, Look { hash, keep_up_to: 0 });
+    let look = |hash| files().look(&path, Look { hash, keep_up_to: 0, compare: None });
     assert_eq!(look(Hash::UpTo(99)).expect("a look").target.expect("a file").sha256, None);
     let error = told(look(Hash::Always)).replace(&scratch.at(""), "");
     assert_eq!(error, "\"f\" can't be read: Permission denied (os error 13)");
@@ -69,5 +96,5 @@ fn users_and_groups_are_found_by_name_and_in_digits() {
     assert_eq!((group("root"), group("12345")), (Some(0), Some(12345)));
     assert_eq!((user("nosuchuser"), group("nosuchgroup"), user("4294967295")), (None, None, None));
     assert_eq!((files().user_name(0), files().user_name(54321)), ("root".into(), "54321".into()));
-    assert_eq!(files().group_name(0), "root");
+    assert_eq!(&*files().group_name(0), "root");
 }

@@ -52,14 +52,14 @@ impl Differences {
     fn between(file: &File, state: &State, target: &FileState) -> Self {
         let wanted = &state.wanted;
         let is = |found: &str, wanted: &str| format!("{found}, not {wanted}");
-        let (owner, group) = state.names.clone().unwrap_or_default();
+        let (owner, group) = state.names.as_ref().map_or(("", ""), |(owner, group)| (owner, group));
         let differs = |found: u32, wanted: Option<u32>| wanted.is_some_and(|wanted| wanted != found);
         let owner_wanted = file.owner.as_deref().unwrap_or_default();
         let group_wanted = file.group.as_deref().unwrap_or_default();
         Self {
             content: wanted.sha256.is_some() && wanted.sha256 != target.sha256,
-            owner: differs(target.uid, wanted.uid).then(|| is(&owner, owner_wanted)),
-            group: differs(target.gid, wanted.gid).then(|| is(&group, group_wanted)),
+            owner: differs(target.uid, wanted.uid).then(|| is(owner, owner_wanted)),
+            group: differs(target.gid, wanted.gid).then(|| is(group, group_wanted)),
             mode: file
                 .mode
                 .filter(|wanted| *wanted != target.mode)

@@ -1,6 +1,7 @@
 //! Provider posix: files of this machine.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
@@ -18,9 +19,6 @@ const UNMANAGED: u64 = 16 << 20;
 
 /// Content of more bytes than this is not looked for in what others say.
 const LONGEST_SECRET: usize = 64 << 10;
-
-/// A text of at most this length is compared with what is there as it is.
-const COMPARED: usize = 64 << 10;
 
 /// Manages files of this machine.
 pub(crate) struct Posix;
@@ -122,34 +120,29 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         Some(Content::Text(text)) if before => Some(text.as_bytes()),
         _ => None,
     };
-    // To compare a short text costs less than its checksum.
-    let compared = text.map_or(0, <[u8]>::len);
-    let keep = if compared <= COMPARED { keep_up_to.max(compared as u64) } else { keep_up_to };
-    let mut found = match files.look(&file.path, Look { hash, keep_up_to: keep }) {
+    // To compare a text costs less than its checksum.
+    let mut found = match files.look(&file.path, Look { hash, keep_up_to, compare: text }) {
         Ok(found) => found,
         // Below what is no directory there is nothing.
         Err(FileError::NotADirectory { .. }) if file.ensure == Ensure::Absent => PathState::default(),
         Err(error) => return Err(failure(&error)),
     };
-    if let Some(text) = text {
-        let there = found.target.as_ref().filter(|target| target.content.as_deref() == Some(text));
-        let there = there.and_then(|target| target.sha256.clone());
-        wanted.sha256 = Some(there.unwrap_or_else(|| sha256(text)));
-    }
-    if let Some(target) = &mut found.target {
-        target.content = target.content.take().filter(|content| content.len() as u64 <= keep_up_to);
+    let is_same = found.target.as_ref().is_some_and(|target| target.is_same);
+    if let Some(text) = text.filter(|_| !is_same) {
+        wanted.sha256 = Some(sha256(text));
     }
     if found.parent_missing && file.path.parent().is_some_and(|parent| context.would_be_directory(parent)) {
         found.parent_missing = false;
     }
     let names = found.target.as_ref().map(|target| {
         let named = |number, wanted: Option<u32>, written: &Option<String>| {
-            written.clone().filter(|_| wanted == Some(number))
+            let written = written.as_deref().filter(|name| wanted == Some(number) && !is_number(name));
+            written.map(Rc::from)
         };
         let owner = named(target.uid, wanted.uid, &file.owner);
         let group = named(target.gid, wanted.gid, &file.group);
-        let owner = owner.filter(|name| !is_number(name)).unwrap_or_else(|| files.user_name(target.uid));
-        let group = group.filter(|name| !is_number(name)).unwrap_or_else(|| files.group_name(target.gid));
+        let owner = owner.unwrap_or_else(|| files.user_name(target.uid));
+        let group = group.unwrap_or_else(|| files.group_name(target.gid));
         (owner, group)
     });
     let can_back_up = context.state_directory.is_some();
@@ -198,7 +191,11 @@ fn number(
 
 fn execute(file: &File, state: &State, context: &mut Context<'_>) -> Result<Done, Failure> {
     let files = context.host.files;
-    let mut done = Done { sha256: state.wanted.sha256.clone() };
+    let is_same = state.found.target.as_ref().is_some_and(|target| target.is_same);
+    let mut done = match &file.content {
+        Some(Content::Text(text)) if is_same => Done { sha256: Some(sha256(text.as_bytes())) },
+        _ => Done { sha256: state.wanted.sha256.clone() },
+    };
     let attributes = Attributes { uid: state.wanted.uid, gid: state.wanted.gid, mode: file.mode };
     match plan(file, state) {
         Plan::Keep(_) => {}

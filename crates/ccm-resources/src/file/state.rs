@@ -1,13 +1,15 @@
 //! What is known of a file.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_host::{FileKind, PathState};
+use ccm_host::{FileKind, FileState, PathState, sha256};
 use serde_json::{Value, json};
 
-use super::wanted::File;
+use super::wanted::{Content, File};
 
 /// What was read, beside what of the wish the machine had to be asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub(crate) struct State {
     /// What is at the path.
     pub found: PathState,
     /// The names of owner and group of what was found.
-    pub names: Option<(String, String)>,
+    pub names: Option<(Rc<str>, Rc<str>)>,
     /// The wish in numbers.
     pub wanted: Wanted,
     /// What something is mounted on that would have to be replaced or removed.
@@ -37,7 +39,7 @@ pub(crate) struct State {
 pub(crate) struct Wanted {
     pub uid: Option<u32>,
     pub gid: Option<u32>,
-    /// The sha256 of the wanted content, if content is managed.
+    /// The sha256 of the wanted content, if content is managed and what is there was not found to be the same.
     pub sha256: Option<String>,
     /// The wanted content, if a diff is asked for and it is not too long.
     pub content: Option<Vec<u8>>,
@@ -63,12 +65,20 @@ pub(crate) fn describe(file: &File, state: &State) -> Described {
             "resource_type": "file",
             "name": file.path.display().to_string(),
             "ensure": ensure,
-            "owner": names.map(|(owner, _)| owner),
-            "group": names.map(|(_, group)| group),
+            "owner": names.map(|(owner, _)| &**owner),
+            "group": names.map(|(_, group)| &**group),
             "mode": target.map(|target| mode(target.mode)),
             "size": target.filter(|_| is_file && !is_secret).map_or(Value::Null, |target| target.size.into()),
-            "checksum": target.filter(|_| !is_secret).and_then(|target| target.sha256.as_ref()),
+            "checksum": target.filter(|_| !is_secret).and_then(|target| checksum(file, target)),
         }),
+    }
+}
+
+/// What is known to be as it is wanted was not hashed.
+fn checksum<'a>(file: &File, target: &'a FileState) -> Option<Cow<'a, str>> {
+    match &file.content {
+        Some(Content::Text(text)) if target.is_same => Some(sha256(text.as_bytes()).into()),
+        _ => target.sha256.as_deref().map(Cow::from),
     }
 }
 

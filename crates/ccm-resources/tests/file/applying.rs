@@ -52,6 +52,19 @@ fn a_file_is_made_and_updated() {
 }
 
 #[test]
+fn what_was_only_compared_has_its_checksum_all_the_same() {
+    let scratch = Scratch::new();
+    scratch.write("f", "one\n");
+    let (message, transaction) = apply(&scratch, "f", &[("content", "one\n"), ("mode", "0600")]);
+    assert_eq!(message, "Would have updated mode");
+    assert_eq!(transaction.state.expect("a state")["checksum"], sha256(b"one\n"));
+    let wanted = file(&scratch.at("f"), &[("content", "one\n"), ("mode", "0600")]);
+    let transaction = Runs::here(&scratch).apply(wanted);
+    assert_eq!(transaction.outcome, Outcome::Unchanged);
+    assert_eq!(transaction.state.expect("a state")["checksum"], sha256(b"one\n"));
+}
+
+#[test]
 fn a_file_without_content_is_made_empty_and_kept_as_it_is() {
     let scratch = Scratch::new();
     apply(&scratch, "f", &[]);

@@ -43,6 +43,7 @@ fn state(file: &File, found: &str, differs: &str) -> State {
         size: 7,
         sha256: Some(if differs("content") { "old" } else { "new" }.to_owned()),
         content: Some(b"old\n".to_vec()),
+        is_same: false,
     });
     let wanted = Wanted {
         uid: file.owner.as_ref().map(|_| 0),
@@ -50,7 +51,7 @@ fn state(file: &File, found: &str, differs: &str) -> State {
         content: file.content.as_ref().map(|_| b"new\n".to_vec()),
         ..Wanted::default()
     };
-    let names = Some((if differs("owner") { "app" } else { "root" }.to_owned(), "root".to_owned()));
+    let names = Some((if differs("owner") { "app" } else { "root" }.into(), "root".into()));
     let mount = (found == "mounted").then(|| file.path.clone());
     let stranger = (found == "link>stranger").then_some(1001);
     let found = PathState { link, stranger, target, parent_missing: found == "no-parent" };

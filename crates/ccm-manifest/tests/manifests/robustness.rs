@@ -245,9 +245,9 @@ proptest! {
 
 #[test]
 fn mistakes_end_somewhere() {
-    let resources: String =
+    let resources: Vec<String> =
         (0..12_000).map(|number| format!("    - note: {{name: n{number}, txt: 1}}\n")).collect();
-    let found = loaded(&format!("ccm:\n  resources:\n{resources}")).diagnostics;
+    let found = loaded(&format!("ccm:\n  resources:\n{}", resources.concat())).diagnostics;
     assert_eq!(found.len(), 10_001);
     let last = found.last().expect("a mistake");
     assert_eq!(last.message, "after 10000 mistakes, nothing is looked at from here on");

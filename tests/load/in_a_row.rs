@@ -37,8 +37,9 @@ fn nothing_gathers() {
     let scratch = Scratch::in_memory();
     fs::create_dir(scratch.path().join("tmp")).expect("a directory");
     for (number, (_, resources, _)) in ROW.iter().enumerate() {
-        let resources =
-            resources.replace("[dir]", &scratch.path().to_string_lossy()).replace("[sleep]", &sleep());
+        let resources = resources
+            .replace("[dir]", &scratch.path().to_string_lossy())
+            .replace("[sleep]", &sleep(&scratch));
         let manifest = format!("data: {{number: 0}}\nccm:\n  name: row\n  resources:\n{resources}");
         scratch.write(&format!("{number}.yaml"), manifest);
     }
@@ -98,7 +99,8 @@ fn a_long_run_keeps_no_descriptor_and_no_process() {
         execs += &format!("        - late-{number}: {{command: '[sleep]', timeout: 2ms}}\n");
         execs += &format!("        - words-{number}: {{command: seq 3000, unless: 'false', stdin: words}}\n");
     }
-    let execs = execs.replace("[dir]", &scratch.path().to_string_lossy()).replace("[sleep]", &sleep());
+    let execs =
+        execs.replace("[dir]", &scratch.path().to_string_lossy()).replace("[sleep]", &sleep(&scratch));
     scratch.write("manifest.yaml", format!("ccm:\n  resources:\n    - exec:\n{execs}"));
     let called = ccm(&scratch, &["apply", "manifest.yaml"]).run();
     assert_eq!(called.code, 4, "{}", called.stderr);
@@ -131,9 +133,10 @@ fn size(directory: &Path) -> u64 {
     entries.map(of).sum()
 }
 
-/// A command that sleeps, unlike those of all other tests.
-fn sleep() -> String {
-    format!("sleep 3600.{}", std::process::id())
+/// A command that sleeps, unlike those of all other tests: its decimals are the numbers in the directory's name.
+fn sleep(scratch: &Scratch) -> String {
+    let digits = scratch.path().to_string_lossy().chars().filter(char::is_ascii_digit).collect::<String>();
+    format!("sleep 3600.{digits}")
 }
 
 /// The command lines of processes that these runs have started: those that name what only they do.
@@ -143,7 +146,7 @@ fn running_in(scratch: &Scratch) -> Vec<String> {
     let lines = processes.filter_map(|process| {
         let line = fs::read(process.path().join("cmdline")).ok()?;
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        (line.contains(&place) || line.trim() == sleep()).then_some(line)
+        (line.contains(&place) || line.trim() == sleep(scratch)).then_some(line)
     });
     lines.collect()
 }

@@ -3,7 +3,7 @@
 use ccm_testkit::{Fault, no_faults, skipped, sweep};
 
 use crate::case::{Case, words};
-use crate::points::{each, selected};
+use crate::points::{each, long, selected};
 
 /// Tries a fault of the disk at the calls that can meet it.
 fn at_each_call(make: impl Fn(usize, bool) -> Fault, error: &str) {
@@ -12,8 +12,12 @@ fn at_each_call(make: impl Fn(usize, bool) -> Fault, error: &str) {
     }
     let calls = Case::new().apply(&[]).run_with(make(usize::MAX, false)).calls;
     assert!(calls.len() > 10, "{calls:?}");
-    let mut faults: Vec<Fault> = selected(&calls, 4).into_iter().map(|call| make(call, true)).collect();
-    faults.extend(selected(&calls, 4).into_iter().map(|call| make(call, false)));
+    // Usually one call fails here, and from the next one on all do.
+    let both = |(at, call): (usize, usize)| {
+        [true, false].map(|lasting| (lasting == (at % 2 == 0), make(call, lasting)))
+    };
+    let faults = selected(&calls, 4).into_iter().enumerate().flat_map(both);
+    let faults = faults.filter(|(is_its_turn, _)| long() || *is_its_turn).map(|(_, fault)| fault);
     each(faults, |fault| {
         let case = Case::new();
         let met = case.apply(&[]).run_with(fault);

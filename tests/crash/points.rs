@@ -12,14 +12,12 @@ pub(crate) fn long() -> bool {
     std::env::var_os(ALL).is_some()
 }
 
-/// The numbers of the calls to try, beginning with 1: all of them if the tests may take long, else every so many and
-/// all at and around those that matter most.
+/// The numbers of the calls to try, beginning with 1: all of them if the tests may take long, else every so many, all that
+/// sync, and all at and around those that give something its name.
 pub(crate) fn selected(calls: &[String], every: usize) -> Vec<usize> {
-    let matters = |call: Option<&String>| {
-        call.is_some_and(|call| ["rename", "fsync", "fdatasync"].iter().any(|name| call.starts_with(name)))
-    };
+    let is = |at: usize, name: &str| calls.get(at).is_some_and(|call| call.starts_with(name));
     let near = |at: usize| {
-        matters(calls.get(at)) || matters(calls.get(at + 1)) || at > 0 && matters(calls.get(at - 1))
+        is(at, "fsync") || is(at, "fdatasync") || (at.saturating_sub(1)..=at + 1).any(|at| is(at, "rename"))
     };
     (0..calls.len()).filter(|at| long() || at % every == 0 || near(*at)).map(|at| at + 1).collect()
 }

@@ -187,3 +187,12 @@ fn it_makes_no_sense_where_nothing_is_applied() {
     }
     assert_eq!(scratch.names(), ["manifest.yaml"]);
 }
+
+#[test]
+fn what_is_still_owed_is_named() {
+    let scratch = Scratch::new();
+    let execs = "        - make: {command: touch [dir]/made, creates: '[dir]/made'}
+        - reload: {command: 'true', refresh_only: true, subscribe: [exec#make], control: {if: '1 > 2'}}
+";
+    assert_snapshot!(apply_execs(&scratch, execs, &[VERIFY]).shown());
+}

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
-use ccm_model::RunSummary;
+use ccm_model::{RunSummary, StillOwed};
 use ccm_report::{ChangedAgain, Idempotence};
 
 use crate::apply::{Setting, selection, shown};
@@ -62,8 +62,8 @@ pub(crate) async fn verify(
         _ => code.and_failed(),
     };
     let again = idempotence.changed_again();
-    if !again.is_empty() {
-        say(again);
+    if !again.is_empty() || !second.refreshes.owed.is_empty() {
+        say(again, &second.refreshes.owed);
         return (second, code.and_failed());
     }
     // A run that failed or was ended has proved nothing.
@@ -73,13 +73,15 @@ pub(crate) async fn verify(
     (second, code)
 }
 
-/// Says what was changed again, and what can be done about it.
-fn say(again: &[ChangedAgain]) {
+/// Says what was changed again, what a later run would still have to refresh, and what can be done about it.
+fn say(again: &[ChangedAgain], owed: &[StillOwed]) {
     let message = match again.len() {
+        0 => "not idempotent: a later run has refreshes to do that are owed".to_owned(),
         1 => "not idempotent: a second run changed 1 resource again".to_owned(),
         count => format!("not idempotent: a second run changed {count} resources again"),
     };
-    let causes: Vec<String> = again.iter().map(why).collect();
+    let owed = owed.iter().map(|owed| format!("{}: still owed to {}", owed.subscriber, owed.refresh.source));
+    let causes: Vec<String> = again.iter().map(why).chain(owed).collect();
     // What was triggered is right to do its work again; its source is where to look.
     let is_unguarded =
         |changed: &ChangedAgain| changed.triggered_by.is_empty() && &*changed.id.type_name == "exec";

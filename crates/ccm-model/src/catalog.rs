@@ -54,11 +54,11 @@ impl Properties {
 
     /// The entry of that name; null means not given, so it lets the default show.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
-        let given = |map: &'_ Map| map.entry(name).is_some_and(|entry| !entry.value.is_null());
-        if given(&self.own) {
-            return self.own.entry(name);
-        }
-        self.defaults.as_deref().filter(|defaults| given(defaults)).and_then(|defaults| defaults.entry(name))
+        let own = self.own.entry(name).filter(|entry| !entry.value.is_null());
+        own.or_else(|| {
+            let default = self.defaults.as_deref().and_then(|defaults| defaults.entry(name));
+            default.filter(|entry| !entry.value.is_null())
+        })
     }
 
     /// The value of that name.

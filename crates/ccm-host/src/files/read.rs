@@ -13,9 +13,13 @@ pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
     match path {
         Some(path) => {
             let mut file = std::fs::File::open(path)?;
-            if file.metadata()?.is_dir() {
+            let metadata = file.metadata()?;
+            if metadata.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
+            // One more, so that the end shows without another buffer.
+            let expected = usize::try_from(metadata.len().min(limit)).unwrap_or_default();
+            bytes.reserve_exact(expected.saturating_add(1));
             read(&mut file, &mut bytes)?;
         }
         None => {

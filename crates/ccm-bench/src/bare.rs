@@ -84,6 +84,13 @@ pub(crate) fn create(directory: &Path, wanted: &[String]) {
     }
 }
 
+/// Writes files and no more, for what only reads them.
+pub(crate) fn fill(directory: &Path, wanted: &[String]) {
+    for (number, wanted) in wanted.iter().enumerate() {
+        std::fs::write(directory.join(number.to_string()), wanted).expect("to write");
+    }
+}
+
 /// Looks at a file so many times.
 pub(crate) fn stat(count: u32) {
     for _ in 0..count {

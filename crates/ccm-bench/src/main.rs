@@ -72,7 +72,7 @@ fn files_in(scratch: &Path, name: &str, count: u32) -> (PathBuf, Vec<String>) {
 fn files_steady(scratch: &Path) {
     for count in [1, 100, 1_000, 10_000] {
         let (directory, wanted) = files_in(scratch, &format!("steady-{count}"), count);
-        bare::create(&directory, &wanted);
+        bare::fill(&directory, &wanted);
         let loaded = Loaded::new(&manifests::files(&directory.display().to_string(), count));
         let rounds = if count < 1_000 { 101 } else { 15 };
         let (ours, theirs) =
@@ -87,7 +87,7 @@ fn files_steady(scratch: &Path) {
 fn events(scratch: &Path) {
     for count in [1_000, 10_000] {
         let (directory, wanted) = files_in(scratch, &format!("events-{count}"), count);
-        bare::create(&directory, &wanted);
+        bare::fill(&directory, &wanted);
         let loaded = Loaded::new(&manifests::files(&directory.display().to_string(), count));
         for (name, listener, aim) in [
             ("the text report", Listener::Text, 1.0),
@@ -106,7 +106,7 @@ fn growth(scratch: &Path) {
     let mut each = Vec::new();
     for count in [10_000, 40_000] {
         let (directory, wanted) = files_in(scratch, &format!("growth-{count}"), count);
-        bare::create(&directory, &wanted);
+        bare::fill(&directory, &wanted);
         let text = manifests::files(&directory.display().to_string(), count);
         let load = time(5, || drop(Loaded::new(&text)));
         let loaded = Loaded::new(&text);
@@ -152,7 +152,7 @@ fn start_up(scratch: &Path) {
     };
     let manifest = scratch.join("one.yaml");
     let (directory, wanted) = files_in(scratch, "one", 1);
-    bare::create(&directory, &wanted);
+    bare::fill(&directory, &wanted);
     std::fs::write(&manifest, manifests::files(&directory.display().to_string(), 1)).expect("a manifest");
     let (ours, theirs) = times(30, || binary::run(&ccm, scratch, &manifest), binary::run_true);
     ratio("start-up: one satisfied file, against /bin/true", ours, theirs);
@@ -243,7 +243,7 @@ fn memory(scratch: &Path) {
     let mut used = Vec::new();
     for (count, aim) in [(1, 80.0), (10_000, 80.0), (40_000, 320.0)] {
         let (directory, wanted) = files_in(scratch, &format!("memory-{count}"), count);
-        bare::create(&directory, &wanted);
+        bare::fill(&directory, &wanted);
         let manifest = scratch.join("many.yaml");
         std::fs::write(&manifest, manifests::files(&directory.display().to_string(), count))
             .expect("a manifest");

@@ -106,13 +106,19 @@ pub(crate) fn alias(node: &Node) -> Result<Spanned<Arc<str>>, Diagnostic> {
     }
 }
 
+/// Reads a text that is for the type to judge.
+pub(crate) fn text(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    let text = node.as_text().ok_or_else(|| expected("text", node))?;
+    Ok(Spanned { value: text.to_owned(), span: node.span })
+}
+
 /// Reads a word that must be one of those allowed.
 pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, Diagnostic> {
-    let text = node.as_text().ok_or_else(|| expected("text", node))?;
-    if allowed.contains(&text) {
-        return Ok(Spanned { value: text.to_owned(), span: node.span });
+    let read = text(node)?;
+    if allowed.contains(&&*read.value) {
+        return Ok(read);
     }
-    let suggestion = closest(text, allowed.iter().copied());
+    let suggestion = closest(&read.value, allowed.iter().copied());
     Err(expected(&listed(allowed, "or"), node).with_suggestion(suggestion))
 }
 

@@ -9,7 +9,7 @@ use ccm_model::{
     Spanned, TypeSpec, closest,
 };
 
-use crate::common_properties::{CommonNodes, Reference, alias, one_of, references};
+use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
 use crate::expand::{Expanded, Expander, Provider, Reading, reading};
 use crate::later::not_supported;
@@ -212,8 +212,11 @@ impl Beginning<'_, '_, '_> {
         let known = |node: &Node| !found.hides(node.span);
         let ensure = ensure.filter(known).map(|node| {
             let advice = || node.as_text().and_then(|text| spec.ensure_advice(text));
-            one_of(&node, spec.ensures())
-                .map_err(|mistake| advice().into_iter().fold(mistake, Diagnostic::with_hint))
+            let found = match spec.ensure_pattern() {
+                Some(_) => text(&node),
+                None => one_of(&node, spec.ensures()),
+            };
+            found.map_err(|mistake| advice().into_iter().fold(mistake, Diagnostic::with_hint))
         });
         draft.resource.ensure = report(ensure, diagnostics);
         let mut read = |node: Option<Node>| {

@@ -236,7 +236,15 @@ fn common_properties(spec: &dyn TypeSpec) -> Map<String, Value> {
     set("require", "items", json!({ "type": "string", "pattern": REFERENCE }));
     set("subscribe", "items", json!({ "type": "string", "pattern": REFERENCE }));
     let or_null = |values: &[&str]| values.iter().map(|value| json!(value)).chain([Value::Null]).collect();
-    set("ensure", "enum", or_null(spec.ensures()));
+    match spec.ensure_pattern() {
+        None => set("ensure", "enum", or_null(spec.ensures())),
+        Some(pattern) => {
+            // What is listed comes first: an editor offers it.
+            let listed = json!({ "enum": spec.ensures() });
+            let other = json!({ "type": ["string", "number"], "pattern": pattern });
+            set("ensure", "anyOf", json!([listed, other, { "type": "null" }]));
+        }
+    }
     set("provider", "enum", or_null(&supported_providers(spec)));
     // Conditions are expressions without braces.
     let control = properties.shift_remove("control");

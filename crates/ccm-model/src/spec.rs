@@ -77,6 +77,12 @@ pub trait TypeSpec {
     /// The values that `ensure` may have, the default first.
     fn ensures(&self) -> &'static [&'static str];
 
+    /// What else `ensure` may be, as a pattern for the schema. The loader takes any text then, and the type's
+    /// check says what is wrong with it.
+    fn ensure_pattern(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Advises whoever wrote that for `ensure`, which it can't be.
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         let _ = written;

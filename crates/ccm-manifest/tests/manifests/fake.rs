@@ -195,6 +195,10 @@ impl TypeSpec for Copy {
         &["present"]
     }
 
+    fn ensure_pattern(&self) -> Option<&'static str> {
+        Some("^[0-9]")
+    }
+
     fn providers(&self) -> &'static [&'static str] {
         &["plain"]
     }

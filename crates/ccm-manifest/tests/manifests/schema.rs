@@ -210,3 +210,26 @@ fn it_explains_what_it_describes() {
         assert!(ccm[key]["description"].is_string(), "{key}");
     }
 }
+
+#[test]
+fn an_ensure_may_be_more_than_what_is_listed() {
+    let validator = jsonschema::draft202012::new(&schema(&machine::TYPES)).expect("a schema");
+    for (ensure, expected) in [
+        ("present", Some("present")),
+        ("5.10", Some("5.10")),
+        ("1:2~rc1-0ubuntu1", Some("1:2~rc1-0ubuntu1")),
+        ("'{{ 5 }}'", Some("5")),
+        ("~", None),
+    ] {
+        let text = manifest(&format!("- copy: [/a: {{ensure: {ensure}}}]"));
+        assert!(validator.is_valid(&parsed(&text)), "{ensure}");
+        let catalog = Machine::default().catalog(&text);
+        assert_eq!(catalog.resources[0].ensure.as_ref().map(|ensure| &*ensure.value), expected, "{ensure}");
+    }
+    for (ensure, expected) in [("[5.10]", Some("3:27 expected text, found a list")), ("absent", None)] {
+        let text = manifest(&format!("- copy: [/a: {{ensure: {ensure}}}]"));
+        assert!(!validator.is_valid(&parsed(&text)), "{ensure}");
+        // What is not in the pattern is for the type to refuse.
+        assert_eq!(Machine::default().reported(&text), expected.into_iter().collect::<Vec<_>>());
+    }
+}

@@ -38,6 +38,9 @@ pub trait Files {
     /// Tells whether that path is a directory, links followed.
     fn is_directory(&self, path: &Path) -> io::Result<bool>;
 
+    /// When what is at that path was last modified, links followed; none if nothing is there.
+    fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>>;
+
     /// The same path without a link in it, which has to be there. Links on the way and at its end are followed by
     /// the rule for those among parents.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;

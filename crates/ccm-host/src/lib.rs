@@ -87,9 +87,12 @@ pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};
 pub use surroundings::{Terminal, absolute, environment, random, variable};
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
+
+use ccm_model::Stream;
 
 /// A future of the current thread that borrows; what a trait object returns in place of an `async fn`.
 pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -112,6 +115,38 @@ impl Host<'_> {
             biased;
             () = cancellation.reached(Level::Stop) => false,
             () = self.clock.wait(duration) => true,
+        }
+    }
+
+    /// Runs a command that does harm if it is ended half way, such as one that installs packages: a stop lets it
+    /// go on for that long before it is ended, and does not keep it from being started. A kill ends it at once.
+    pub async fn run_patiently(
+        &self,
+        command: &Command,
+        cancellation: &Cancellation,
+        patience: Duration,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError> {
+        let (source, patient) = CancellationSource::new();
+        let urge = async {
+            tokio::select! {
+                biased;
+                () = cancellation.reached(Level::Kill) => {}
+                () = async {
+                    cancellation.reached(Level::Stop).await;
+                    self.clock.wait(patience).await;
+                } => {
+                    source.raise(Level::Stop);
+                    cancellation.reached(Level::Kill).await;
+                }
+            }
+            source.raise(Level::Kill);
+            std::future::pending::<Infallible>().await
+        };
+        tokio::select! {
+            biased;
+            never = urge => match never {},
+            finished = self.runner.run(command, &patient, on_line) => finished,
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct FakeFiles {
     pub directories: BTreeSet<PathBuf>,
     /// The number of the user and group that ccm runs as, if that is not root.
     pub runs_as: Option<u32>,
+    /// When files were last modified; those that are not named were at the beginning of time.
+    pub modified: BTreeMap<PathBuf, SystemTime>,
     /// On what something is mounted.
     pub mounts: BTreeSet<PathBuf>,
     /// What is more than its path. Writing, making and removing works on these.
@@ -104,6 +106,11 @@ impl Files for FakeFiles {
 
     fn is_directory(&self, path: &Path) -> io::Result<bool> {
         Ok(self.entry(path).is_some_and(|entry| entry.content.is_none()))
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>> {
+        let modified = self.modified.get(path).copied().unwrap_or(SystemTime::UNIX_EPOCH);
+        Ok(self.exists(path)?.then_some(modified))
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {

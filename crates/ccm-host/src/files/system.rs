@@ -44,6 +44,14 @@ impl Files for SystemFiles {
         }
     }
 
+    fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>> {
+        match path.metadata().and_then(|metadata| metadata.modified()) {
+            Ok(modified) => Ok(Some(modified)),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
         walk::canonical(path)
     }

@@ -98,3 +98,18 @@ fn users_and_groups_are_found_by_name_and_in_digits() {
     assert_eq!((files().user_name(0), files().user_name(54321)), ("root".into(), "54321".into()));
     assert_eq!(&*files().group_name(0), "root");
 }
+
+#[test]
+fn the_last_change_of_what_is_there_is_told() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("f");
+    assert_eq!(files().modified(&path).expect("a look"), None);
+    let file = std::fs::File::create(&path).expect("a file");
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(86_400);
+    file.set_modified(then).expect("a file of ours");
+    std::os::unix::fs::symlink("f", scratch.path().join("link")).expect("a link");
+    for name in ["f", "link"] {
+        assert_eq!(files().modified(&scratch.path().join(name)).expect("a look"), Some(then), "{name}");
+    }
+    assert_eq!(files().modified(&path.join("below")).expect("a look"), None);
+}

@@ -3,7 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use ccm_host::{CancellationSource, Exit, Level, Runner as _};
+use ccm_host::{
+    Cancellation, CancellationSource, Exit, Host, Level, Runner as _, SystemClock, SystemFiles, SystemRunner,
+};
 use ccm_testkit::wait_until;
 
 use crate::{alone, run, shell, text};
@@ -67,6 +69,42 @@ fn nothing_is_started_any_more() {
     });
 }
 
+/// Raises a level when a command has begun that prints once more if it is not ended.
+async fn patiently(runner: &SystemRunner, level: Level, patience: Duration) -> (Exit, String) {
+    let (source, cancellation) = CancellationSource::new();
+    let clock = SystemClock::new();
+    let host = Host { runner, files: &SystemFiles::new(Cancellation::never()), clock: &clock };
+    let directory = runner.private_directory(None).expect("a directory");
+    let go_on = directory.path().join("go-on");
+    let mut on_line = |_, line: &str| {
+        if line == "begun" {
+            source.raise(level);
+            std::fs::write(&go_on, "").expect("a file of ours");
+        }
+    };
+    let wait = if patience.is_zero() || level == Level::Kill { "sleep 999" } else { "sleep 0.01" };
+    let text_of = format!("echo begun; until test -e {}; do :; done; {wait}; echo done", go_on.display());
+    let command = shell(&text_of);
+    let finished =
+        host.run_patiently(&command, &cancellation, patience, &mut on_line).await.expect("a start");
+    directory.remove().expect("a directory that goes");
+    (finished.exit, text(&finished.stdout))
+}
+
+#[test]
+fn what_must_not_be_ended_half_way_goes_on_for_a_while() {
+    alone("cancellation::what_must_not_be_ended_half_way_goes_on_for_a_while", async |runner| {
+        let long = Duration::from_secs(3600);
+        for (level, patience, expected) in [
+            (Level::Stop, long, (Exit::Code(0), "begun\ndone\n".to_owned())),
+            (Level::Stop, Duration::ZERO, (Exit::Cancelled, "begun\n".to_owned())),
+            (Level::Kill, long, (Exit::Cancelled, "begun\n".to_owned())),
+        ] {
+            assert_eq!(patiently(runner, level, patience).await, expected, "{level:?} {patience:?}");
+        }
+    });
+}
+
 #[test]
 fn a_run_that_nobody_waits_for_leaves_nothing() {
     alone("cancellation::a_run_that_nobody_waits_for_leaves_nothing", async |runner| {
@@ -77,7 +115,7 @@ fn a_run_that_nobody_waits_for_leaves_nothing() {
             begun.notify_one();
         };
         let command = shell("trap '' TERM; setsid sleep 999 & echo $!; wait");
-        let never = ccm_host::Cancellation::never();
+        let never = Cancellation::never();
         tokio::select! {
             _ = runner.run(&command, &never, &mut on_line) => unreachable!("it sleeps"),
             () = begun.notified() => {}

@@ -7,8 +7,10 @@ mod apply;
 mod exec;
 mod file;
 mod inline_schema;
+mod length;
 mod mistakes;
 mod principal;
+mod printed;
 
 use ccm_engine::ResourceType;
 

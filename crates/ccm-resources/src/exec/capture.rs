@@ -10,6 +10,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::output;
+use crate::printed;
 
 /// Names, each with what it stands for, in the order they were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,8 +105,8 @@ impl Captures {
                     let root = read.as_ref().map_err(|unread| format!("`{name}`: {unread}"))?;
                     at(root, parts).cloned().ok_or_else(|| missing(name, root, parts))?
                 }
-                Source::Stdout => output::text(&finished.stdout).into(),
-                Source::Stderr => output::text(&finished.stderr).into(),
+                Source::Stdout => printed::text(&finished.stdout).into(),
+                Source::Stderr => printed::text(&finished.stderr).into(),
                 Source::StdoutTruncated => finished.stdout.truncated().into(),
                 Source::StderrTruncated => finished.stderr.truncated().into(),
                 Source::ExitCode => code.into(),

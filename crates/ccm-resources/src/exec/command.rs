@@ -13,7 +13,8 @@ use super::executor::{Executor, Missing};
 use super::expect::Expectations;
 use super::properties::ExecProperties;
 use super::sandbox::SandboxProperties;
-use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Pause, Timeout, Tries};
+use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Timeout, Tries};
+use crate::length::Length;
 
 /// How long a command may take if nothing else is said.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
@@ -237,7 +238,7 @@ impl Exec {
             logoutput: written.logoutput.unwrap_or_default(),
             stdin: written.stdin.map(|text| text.0),
             tries: written.tries.unwrap_or(Tries(1)).0,
-            try_sleep: written.try_sleep.unwrap_or(Pause(DEFAULT_TRY_SLEEP)).0,
+            try_sleep: written.try_sleep.unwrap_or(Length(DEFAULT_TRY_SLEEP)).0,
             expect: written.expect,
             capture: written.capture.unwrap_or_default(),
             executor,

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::output::{self, Unread};
 use super::values::ExitCode;
+use crate::printed;
 
 /// How many differences in JSON are shown.
 const MOST_DIFFERENCES: usize = 10;
@@ -158,7 +159,7 @@ impl Expectations {
 
 impl ExpectedText {
     fn miss(&self, captured: &Captured) -> Option<String> {
-        let found = output::text(captured);
+        let found = printed::text(captured);
         let (is_met, expected) = match self {
             Self::Equal(expected) => {
                 (!captured.truncated() && *expected == found, format!("{:?}", cut(expected)))

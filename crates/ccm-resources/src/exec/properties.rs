@@ -8,8 +8,9 @@ use super::capture::Captures;
 use super::expect::Expectations;
 use super::sandbox::SandboxProperties;
 use super::values::{
-    AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, Pause, SearchPath, Timeout, Tries, Umask,
+    AbsolutePath, Environment, ExitCode, LogOutput, OneOrMany, SearchPath, Timeout, Tries, Umask,
 };
+use crate::length::Length;
 use crate::principal::Principal;
 
 /// What a manifest can say about an exec; its documentation is the reference that users read.
@@ -57,7 +58,7 @@ pub(crate) struct ExecProperties {
     pub tries: Option<Tries>,
     /// The pause after the first try, such as `5s`. It doubles after each further one, up to a minute, and is
     /// up to a quarter longer by chance. Default: `1s`.
-    pub try_sleep: Option<Pause>,
+    pub try_sleep: Option<Length>,
     /// Who the command and its guards run as, by name or in digits, with all groups of that user. Only root can
     /// run them as somebody else. Default: the user who runs ccm.
     pub user: Option<Principal>,

@@ -5,11 +5,12 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{Text, escape_control, parse_duration};
-use schemars::{Schema, json_schema};
+use ccm_model::{Text, escape_control};
+use schemars::json_schema;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::inline_schema::inline_schema;
+use crate::length::Length;
 
 /// An absolute path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,23 +65,8 @@ pub(crate) struct Timeout(pub Option<Duration>);
 
 impl<'de> Deserialize<'de> for Timeout {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Pause(duration) = Pause::deserialize(deserializer)?;
+        let Length(duration) = Length::deserialize(deserializer)?;
         Ok(Self(Some(duration).filter(|duration| !duration.is_zero())))
-    }
-}
-
-/// A span of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pause(pub Duration);
-
-impl<'de> Deserialize<'de> for Pause {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        let duration = parse_duration(&text).map_err(|error| {
-            let (message, hint) = (error.to_string(), error.hint());
-            D::Error::custom(format!("{}\nhint: {}", escape_control(&message), escape_control(&hint)))
-        })?;
-        Ok(Self(duration))
     }
 }
 
@@ -277,21 +263,11 @@ fn text_without_nul<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String
     if text.contains('\0') { Err(D::Error::custom("the text holds a NUL character")) } else { Ok(text) }
 }
 
-fn duration_schema() -> Schema {
-    json_schema!({
-        "anyOf": [
-            { "type": "string", "pattern": "^\\s*(0|([0-9]*\\.?[0-9]+(ns|us|µs|ms|s|m|h|d|w)\\s*)+)\\s*$" },
-            { "const": 0 },
-        ]
-    })
-}
-
 inline_schema! {
     AbsolutePath => |_generator| json_schema!({ "type": "string", "pattern": "^/" });
     SearchPath => |_generator| json_schema!({ "type": "string", "pattern": "^/[^:]*(:/[^:]*)*$" });
     ExitCode => |_generator| json_schema!({ "type": "integer", "minimum": 0, "maximum": 255 });
-    Timeout => |_generator| duration_schema();
-    Pause => |_generator| duration_schema();
+    Timeout => |generator| generator.subschema_for::<Length>();
     Tries => |_generator| json_schema!({ "type": "integer", "minimum": 1, "maximum": Tries::MOST });
     Umask => |_generator| json_schema!({ "type": ["string", "number"], "pattern": "^(0o)?0*[0-7]{1,3}$" });
     LogOutput => |_generator| json_schema!({ "enum": [true, false, "on_failure"] });

@@ -1,0 +1,89 @@
+//! What a command printed, as a person reads it.
+
+use ccm_host::Captured;
+use ccm_model::{Stream, StreamTail};
+
+/// How many lines of a stream a failure quotes.
+const LINES: usize = 20;
+/// How many characters of them.
+const CHARACTERS: usize = 10_000;
+
+/// The last lines of one stream, as text.
+pub(crate) fn tail(stream: Stream, captured: &Captured) -> Option<StreamTail> {
+    let contiguous;
+    let bytes: &[u8] = if captured.tail.is_empty() {
+        &captured.head
+    } else if captured.dropped > 0 {
+        // What is before the gap is not the end, and the first line behind it has lost its beginning.
+        &captured.tail
+    } else {
+        contiguous = [&captured.head[..], &captured.tail[..]].concat();
+        &contiguous
+    };
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    if bytes.is_empty() && captured.head.is_empty() {
+        return None;
+    }
+    let newlines = bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
+    let start = newlines.map(|(at, _)| at + 1).nth(LINES - 1).unwrap_or(0);
+    let quoted = &bytes[start..];
+    let newline = u64::from(captured.tail.last().or(captured.head.last()) == Some(&b'\n'));
+    Some(StreamTail {
+        stream,
+        lines: cut(&String::from_utf8_lossy(quoted)),
+        bytes_before: captured.total() - quoted.len() as u64 - newline,
+    })
+}
+
+/// A stream as text: all of it, or its beginning if it was too long to be kept whole.
+pub(crate) fn text(captured: &Captured) -> String {
+    if captured.truncated() {
+        return String::from_utf8_lossy(&captured.head).into_owned();
+    }
+    String::from_utf8_lossy(&[&captured.head[..], &captured.tail[..]].concat()).into_owned()
+}
+
+/// Splits into lines, and says where and how much was cut of too many characters.
+fn cut(text: &str) -> Vec<String> {
+    let characters = text.chars().count();
+    let mut text = text.to_owned();
+    if let Some((at, _)) = text.char_indices().nth(CHARACTERS) {
+        text.truncate(at);
+        text += &format!("... (truncated, {} more chars)", characters - CHARACTERS);
+    }
+    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(head: &str, end: &str, dropped: u64) -> Option<(Vec<String>, u64)> {
+        let captured = Captured { head: head.into(), tail: end.into(), dropped };
+        tail(Stream::Stdout, &captured).map(|tail| (tail.lines, tail.bytes_before))
+    }
+
+    fn owned(lines: &[&str]) -> Vec<String> {
+        lines.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_last_lines_are_kept() {
+        assert_eq!(lines_of("", "", 0), None);
+        assert_eq!(lines_of("a\nb\n", "", 0), Some((owned(&["a", "b"]), 0)));
+        assert_eq!(lines_of("a\r\nb", "", 0), Some((owned(&["a", "b"]), 0)));
+        assert_eq!(lines_of("\n", "", 0), Some((owned(&[""]), 0)));
+        assert_eq!(lines_of("a\nb", "c\nd\n", 0), Some((owned(&["a", "bc", "d"]), 0)));
+        assert_eq!(lines_of("a\nb", "c\nd\n", 5), Some((owned(&["c", "d"]), 8)));
+        let many = (0..30).map(|line| line.to_string()).collect::<Vec<_>>().join("\n") + "\n";
+        let last: Vec<String> = (10..30).map(|line| line.to_string()).collect();
+        assert_eq!(lines_of(&many, "", 0), Some((last, 20)));
+    }
+
+    #[test]
+    fn a_long_quotation_says_what_it_lacks() {
+        let lines = lines_of(&"ä".repeat(CHARACTERS + 7), "", 0).map(|(lines, _)| lines).unwrap_or_default();
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].ends_with("ää... (truncated, 7 more chars)"));
+    }
+}

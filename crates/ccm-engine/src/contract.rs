@@ -121,9 +121,14 @@ pub trait Provider<K: ResourceKind>: Sync {
     }
 
     /// Names what can be seen now that would make an execution fail. Called in noop where it would change.
-    fn foresee(&self, properties: &K::Properties, context: &Context<'_>) -> Vec<String> {
-        let _ = (properties, context);
-        Vec::new()
+    fn foresee<'a>(
+        &'a self,
+        properties: &'a K::Properties,
+        state: &'a K::State,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<String>> {
+        let _ = (properties, state, context);
+        Box::pin(std::future::ready(Vec::new()))
     }
 }
 

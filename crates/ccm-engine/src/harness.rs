@@ -229,7 +229,7 @@ async fn drive(
         }
     };
     if turn.noop {
-        handled.warnings.extend(managed.foresee(context));
+        handled.warnings.extend(managed.foresee(context).await);
         return Ok(if turn.triggered {
             Outcome::WouldRefresh { message: noop_message }
         } else {

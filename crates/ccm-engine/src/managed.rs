@@ -37,7 +37,7 @@ pub trait Managed: Any {
     fn decide(&self, triggered: bool) -> Decision;
 
     /// Names what can be seen now that would make an execution fail.
-    fn foresee(&self, context: &Context<'_>) -> Vec<String>;
+    fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Vec<String>>;
 
     /// Changes the system.
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>>;
@@ -206,8 +206,11 @@ impl<K: ResourceKind> Managed for Bound<K> {
         }
     }
 
-    fn foresee(&self, context: &Context<'_>) -> Vec<String> {
-        self.provider.foresee(&self.properties, context)
+    fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Vec<String>> {
+        match &self.state {
+            Some(state) => self.provider.foresee(&self.properties, state, context),
+            None => Box::pin(std::future::ready(Vec::new())),
+        }
     }
 
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>> {

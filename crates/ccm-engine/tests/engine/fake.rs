@@ -275,8 +275,13 @@ impl Provider<FakeKind> for FakeProvider {
         })
     }
 
-    fn foresee(&self, fake: &Behaviour, _: &Context<'_>) -> Vec<String> {
-        vec![format!("{} was foreseen", fake.name)]
+    fn foresee<'a>(
+        &'a self,
+        fake: &'a Behaviour,
+        _: &'a bool,
+        _: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<String>> {
+        Box::pin(std::future::ready(vec![format!("{} was foreseen", fake.name)]))
     }
 }
 

@@ -55,8 +55,13 @@ impl Provider<ExecKind> for OnThisHost {
         Box::pin(execute(exec, context))
     }
 
-    fn foresee(&self, exec: &Exec, context: &Context<'_>) -> Vec<String> {
-        foresee(exec, context)
+    fn foresee<'a>(
+        &'a self,
+        exec: &'a Exec,
+        _: &'a ExecState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<String>> {
+        Box::pin(std::future::ready(foresee(exec, context)))
     }
 }
 

@@ -41,8 +41,13 @@ impl Provider<FileResource> for Posix {
         Box::pin(async move { status(file, &reading, context) })
     }
 
-    fn foresee(&self, file: &File, context: &Context<'_>) -> Vec<String> {
-        ungiven(file, context.host.files).into_iter().collect()
+    fn foresee<'a>(
+        &'a self,
+        file: &'a File,
+        _: &'a State,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<String>> {
+        Box::pin(std::future::ready(ungiven(file, context.host.files).into_iter().collect()))
     }
 
     fn execute<'a>(

@@ -9,6 +9,7 @@ mod file;
 mod inline_schema;
 mod length;
 mod mistakes;
+mod package;
 mod principal;
 mod printed;
 
@@ -16,5 +17,5 @@ use ccm_engine::ResourceType;
 
 /// Every resource type there is. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {
-    vec![&exec::ExecType, &file::FileType, &apply::ApplyType]
+    vec![&exec::ExecType, &file::FileType, &package::PackageType, &apply::ApplyType]
 }

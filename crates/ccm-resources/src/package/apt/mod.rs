@@ -1,0 +1,171 @@
+//! Provider apt: packages of Debian and what descends from it.
+
+mod database;
+mod policy;
+pub(super) mod version;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use ccm_engine::Suitability;
+use ccm_host::{FileKind, Host, Local, Look};
+use ccm_model::Failure;
+
+use super::call::{Call, SECONDS_LEFT, ask};
+use super::provider::Packages;
+use super::state::{Found, Offer, Scheme};
+use super::tool::{Reach, Target, Tool, Way, exists, suits, text};
+use database::Database;
+use policy::Policy;
+
+const APT_GET: &str = "/usr/bin/apt-get";
+const APT_CACHE: &str = "/usr/bin/apt-cache";
+const DPKG: &str = "/usr/bin/dpkg";
+
+/// What dpkg knows of each package.
+const STATUS: &str = "/var/lib/dpkg/status";
+/// Where dpkg writes what is not in it yet.
+const UPDATES: &str = "/var/lib/dpkg/updates";
+/// More than this is no status.
+const LONGEST_STATUS: u64 = 256 << 20;
+/// So many names are given to one query.
+const NAMES_AT_ONCE: usize = 1500;
+
+/// Manages packages with apt.
+pub(crate) static APT_PACKAGES: Packages<Apt> = Packages(Apt);
+
+/// The tools of Debian.
+pub(crate) struct Apt;
+
+impl Tool for Apt {
+    type Database = Database;
+
+    fn name(&self) -> &'static str {
+        "apt"
+    }
+
+    fn scheme(&self) -> Scheme {
+        Scheme::Debian
+    }
+
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        match [APT_GET, DPKG].into_iter().find(|program| !exists(host, program)) {
+            Some(missing) => Suitability::Unsuitable(format!("there is no {missing}")),
+            None => suits(host, &["debian", "ubuntu"], &super::dnf::PROGRAMS),
+        }
+    }
+
+    fn read<'a>(&'a self, reach: Reach<'a>) -> Local<'a, Result<Database, Failure>> {
+        Box::pin(async move {
+            let updates = reach.host.files.look(Path::new(UPDATES), Look::default()).ok();
+            let kind = updates.and_then(|updates| updates.target).map(|target| target.kind);
+            let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
+            let status = if is_between {
+                // Another dpkg is at work, or was killed: only dpkg can tell what is true.
+                ask(&Call::new(DPKG, "dpkg --status", &["--status"]), reach, true).await?
+            } else {
+                text(reach.host, STATUS, LONGEST_STATUS)?.unwrap_or_default()
+            };
+            Ok(Database::parse(&status))
+        })
+    }
+
+    fn find(&self, database: &Database, name: &str) -> Found {
+        database.find(name)
+    }
+
+    fn installed<'d>(&self, database: &'d Database) -> Box<dyn Iterator<Item = &'d str> + 'd> {
+        Box::new(database.installed())
+    }
+
+    fn base<'n>(&self, name: &'n str) -> &'n str {
+        name.split_once(':').map_or(name, |(base, _)| base)
+    }
+
+    fn asked_as_well(&self, database: &Database) -> Vec<String> {
+        database.installed().map(str::to_owned).collect()
+    }
+
+    fn offers<'a>(
+        &'a self,
+        reach: Reach<'a>,
+        database: &'a Database,
+        names: &'a [&'a str],
+    ) -> Local<'a, Result<HashMap<String, Offer>, Failure>> {
+        Box::pin(async move {
+            let mut offers = HashMap::with_capacity(names.len());
+            for names in names.chunks(NAMES_AT_ONCE) {
+                let args = [&["policy", "--"], names].concat();
+                let printed = ask(&Call::new(APT_CACHE, "apt-cache policy", &args), reach, false).await?;
+                let policy = Policy::parse(&printed);
+                let offer = |name: &&str| ((*name).to_owned(), policy.offer(database.told_as(name)));
+                offers.extend(names.iter().map(offer));
+            }
+            Ok(offers)
+        })
+    }
+
+    fn stamps(&self) -> &'static [&'static str] {
+        &[
+            "/var/lib/apt/lists",
+            "/var/lib/apt/periodic/update-success-stamp",
+            "/var/lib/apt/periodic/update-stamp",
+        ]
+    }
+
+    fn refresh(&self, _: Host<'_>) -> Call {
+        Call::new(APT_GET, "apt-get update", &["update", "-q"])
+    }
+
+    fn prepare(&self, _: Host<'_>, way: Way, targets: &[Target<'_>]) -> Option<Call> {
+        let Way::Install { .. } = way else { return None };
+        Some(call(way, targets, "apt-get install --download-only", &["--download-only"]))
+    }
+
+    fn change(&self, _: Host<'_>, way: Way, targets: &[Target<'_>]) -> Call {
+        let title = match way {
+            Way::Install { .. } => "apt-get install",
+            Way::Remove { .. } => "apt-get remove",
+        };
+        Call { is_delicate: true, ..call(way, targets, title, &[]) }
+    }
+
+    fn advice(&self, printed: &str, database: Option<&Database>) -> Vec<String> {
+        let mut hints = Vec::new();
+        let unfinished = database.map(Database::unfinished).unwrap_or_default();
+        if printed.contains("dpkg was interrupted") {
+            hints.push("`dpkg --configure -a` finishes what was interrupted".to_owned());
+        } else if !unfinished.is_empty() {
+            let names = unfinished.join(", ");
+            hints.push(format!("not wholly installed: {names}; `dpkg --configure -a` tries to finish that"));
+        }
+        if printed.contains("--fix-broken") {
+            hints.push("`apt-get install --fix-broken` repairs dependencies".to_owned());
+        }
+        hints
+    }
+}
+
+/// A call of apt-get for packages. Nothing of it asks a question; changed configuration files are kept.
+fn call(way: Way, targets: &[Target<'_>], title: &'static str, options: &[&str]) -> Call {
+    let lock = format!("DPkg::Lock::Timeout={SECONDS_LEFT}");
+    let mut args = match way {
+        Way::Install { recommends, is_downgrade } => {
+            let recommends = if recommends { "--install-recommends" } else { "--no-install-recommends" };
+            let downgrade = is_downgrade.then_some("--allow-downgrades");
+            let conffiles =
+                ["-o", "DPkg::Options::=--force-confdef", "-o", "DPkg::Options::=--force-confold"];
+            [&["install", recommends][..], downgrade.as_slice(), &conffiles].concat()
+        }
+        Way::Remove { purge } => [&["remove"][..], purge.then_some("--purge").as_slice()].concat(),
+    };
+    args.extend(options);
+    args.extend(["-y", "-q", "-o", "Dpkg::Use-Pty=0", "-o", &lock, "--"]);
+    let named = |target: &Target<'_>| match target.version {
+        Some(version) => format!("{}={version}", target.name),
+        None => target.name.to_owned(),
+    };
+    let mut call = Call::new(APT_GET, title, &args);
+    call.args.extend(targets.iter().map(named));
+    call
+}

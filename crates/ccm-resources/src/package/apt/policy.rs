@@ -1,0 +1,98 @@
+//! What `apt-cache policy` tells of packages.
+
+use std::collections::HashMap;
+
+use crate::package::state::Offer;
+
+/// What the index has, by the names that apt tells.
+#[derive(Debug, Default)]
+pub(crate) struct Policy(HashMap<String, Offer>);
+
+impl Policy {
+    /// Reads it: a line with the name, below it the candidate, and a table of versions, each with the places that
+    /// have it below.
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut offers: HashMap<String, Offer> = HashMap::new();
+        let mut name = "";
+        let mut candidate = None;
+        let mut versions = Vec::new();
+        let mut finish = |name: &str, candidate: &mut Option<String>, versions: &mut Vec<String>| {
+            if !name.is_empty() {
+                let (candidate, all) = (candidate.take(), std::mem::take(versions));
+                let offer = if all.is_empty() { Offer::Virtual } else { Offer::Versions { candidate, all } };
+                offers.insert(name.to_owned(), offer);
+            }
+        };
+        for line in text.lines() {
+            if !line.starts_with(' ') {
+                finish(name, &mut candidate, &mut versions);
+                name = line.strip_suffix(':').unwrap_or_default();
+            } else if let Some(version) = line.strip_prefix("  Candidate: ") {
+                candidate = Some(version.trim().to_owned()).filter(|version| version != "(none)");
+            } else if let Some(rest) = line.strip_prefix(" *** ").or_else(|| line.strip_prefix("     ")) {
+                // Places stand further to the right.
+                if let Some(version) = rest.split(' ').next().filter(|version| !version.is_empty()) {
+                    versions.push(version.to_owned());
+                }
+            }
+        }
+        finish(name, &mut candidate, &mut versions);
+        Self(offers)
+    }
+
+    /// What it has of a package, by the name that apt tells.
+    pub(crate) fn offer(&self, told_as: &str) -> Offer {
+        self.0.get(told_as).cloned().unwrap_or(Offer::Unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_and_versions_are_read() {
+        let policy = Policy::parse(
+            "bash:
+  Installed: 5.2.15-2+b8
+  Candidate: 5.2.15-2+b13
+  Version table:
+     5.2.15-2+b13 500
+        500 http://deb.debian.org/debian bookworm/main amd64 Packages
+ *** 5.2.15-2+b8 100
+        100 /var/lib/dpkg/status
+libc6:i386:
+  Installed: (none)
+  Candidate: (none)
+  Version table:
+     1:2.36-9 -1
+        -10 http://deb.debian.org/debian bookworm/main i386 Packages
+mail-transport-agent:
+  Installed: (none)
+  Candidate: (none)
+  Version table:
+zsh:
+  Installed: (none)
+  Candidate: 5.9-4+b2
+  Package pin: 5.9-4+b2
+  Version table:
+     5.9-4+b2 990
+        500 http://deb.debian.org/debian bookworm/main amd64 Packages
+",
+        );
+        let versions = |candidate: Option<&str>, all: &[&str]| Offer::Versions {
+            candidate: candidate.map(str::to_owned),
+            all: all.iter().map(|version| (*version).to_owned()).collect(),
+        };
+        for (name, expected) in [
+            ("bash", versions(Some("5.2.15-2+b13"), &["5.2.15-2+b13", "5.2.15-2+b8"])),
+            ("libc6:i386", versions(None, &["1:2.36-9"])),
+            ("mail-transport-agent", Offer::Virtual),
+            ("zsh", versions(Some("5.9-4+b2"), &["5.9-4+b2"])),
+            ("libc6", Offer::Unknown),
+        ] {
+            assert_eq!(policy.offer(name), expected, "{name}");
+        }
+        assert_eq!(Policy::parse("").offer("bash"), Offer::Unknown);
+    }
+}

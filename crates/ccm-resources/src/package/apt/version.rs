@@ -1,0 +1,159 @@
+//! The order of Debian's versions, `[EPOCH:]UPSTREAM[-REVISION]`.
+
+use std::cmp::Ordering;
+
+/// Compares two versions as dpkg does.
+pub(crate) fn compare(left: &str, right: &str) -> Ordering {
+    let (left, right) = (Parts::of(left), Parts::of(right));
+    let epochs = compare_digits(left.epoch.as_bytes(), right.epoch.as_bytes());
+    epochs
+        .then_with(|| compare_part(left.upstream, right.upstream))
+        .then_with(|| compare_part(left.revision, right.revision))
+}
+
+/// Tells whether a version is one that was asked for: that very one, or any revision of an upstream version that was
+/// asked for without. An epoch that was not asked for may be any.
+pub(crate) fn is_meant(wanted: &str, version: &str) -> bool {
+    let (wanted, found) = (Parts::of(wanted), Parts::of(version));
+    let epoch = !wanted.has_epoch || compare_digits(wanted.epoch.as_bytes(), found.epoch.as_bytes()).is_eq();
+    let revision = !wanted.has_revision || wanted.revision == found.revision;
+    // Without a revision of its own the whole of it may also be a version of a native package, which has none.
+    epoch && wanted.upstream == found.upstream && revision
+}
+
+struct Parts<'a> {
+    has_epoch: bool,
+    epoch: &'a str,
+    upstream: &'a str,
+    has_revision: bool,
+    revision: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn of(version: &'a str) -> Self {
+        let (has_epoch, epoch, rest) = match version.split_once(':') {
+            Some((epoch, rest)) => (true, epoch, rest),
+            None => (false, "", version),
+        };
+        // No revision is the same as the revision 0.
+        let (has_revision, upstream, revision) = match rest.rsplit_once('-') {
+            Some((upstream, revision)) => (true, upstream, revision),
+            None => (false, rest, ""),
+        };
+        Self { has_epoch, epoch, upstream, has_revision, revision }
+    }
+}
+
+/// Compares an upstream version or a revision: what is no digit by letters, digits by their number, in turn.
+fn compare_part(left: &str, right: &str) -> Ordering {
+    let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
+    while !left.is_empty() || !right.is_empty() {
+        let (left_text, left_rest) = split(left, |byte| !byte.is_ascii_digit());
+        let (right_text, right_rest) = split(right, |byte| !byte.is_ascii_digit());
+        let (left_digits, left_rest) = split(left_rest, u8::is_ascii_digit);
+        let (right_digits, right_rest) = split(right_rest, u8::is_ascii_digit);
+        let ordering =
+            compare_text(left_text, right_text).then_with(|| compare_digits(left_digits, right_digits));
+        if ordering.is_ne() {
+            return ordering;
+        }
+        (left, right) = (left_rest, right_rest);
+    }
+    Ordering::Equal
+}
+
+/// Splits behind the bytes that are so.
+pub(crate) fn split(bytes: &[u8], is_so: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
+    bytes.split_at(bytes.iter().position(|byte| !is_so(byte)).unwrap_or(bytes.len()))
+}
+
+/// A tilde comes before the end, the end before letters, letters before all else.
+fn compare_text(left: &[u8], right: &[u8]) -> Ordering {
+    let weight = |byte: Option<&u8>| match byte {
+        Some(b'~') => -1,
+        None => 0,
+        Some(byte) if byte.is_ascii_alphabetic() => i32::from(*byte),
+        Some(byte) => i32::from(*byte) + 256,
+    };
+    (0..left.len().max(right.len()))
+        .map(|at| weight(left.get(at)).cmp(&weight(right.get(at))))
+        .find(|ordering| ordering.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+/// Compares numbers of any length.
+pub(crate) fn compare_digits(left: &[u8], right: &[u8]) -> Ordering {
+    let (_, left) = split(left, |byte| *byte == b'0');
+    let (_, right) = split(right, |byte| *byte == b'0');
+    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_in_debians_order() {
+        for (left, expected, right) in [
+            ("1", Ordering::Equal, "1"),
+            ("1.0", Ordering::Less, "1.1"),
+            ("1.9", Ordering::Less, "1.10"),
+            ("1.09", Ordering::Equal, "1.9"),
+            ("5.9", Ordering::Less, "5.9-1"),
+            ("5.9", Ordering::Equal, "5.9-0"),
+            ("5.9-4", Ordering::Less, "5.9-4+b1"),
+            ("5.9-4", Ordering::Less, "5.9-4ubuntu1"),
+            ("5.9-4+b9", Ordering::Less, "5.9-4+b10"),
+            ("0:5.9", Ordering::Equal, "5.9"),
+            ("1:1", Ordering::Greater, "2"),
+            ("2:1", Ordering::Greater, "1:9"),
+            ("10:1", Ordering::Greater, "9:1"),
+            ("1.0~rc1", Ordering::Less, "1.0"),
+            ("1.0~rc1-1", Ordering::Less, "1.0-1"),
+            ("1.0~~", Ordering::Less, "1.0~"),
+            ("1.0~~a", Ordering::Less, "1.0~"),
+            ("1.0~", Ordering::Less, "1.0"),
+            ("1.0", Ordering::Less, "1.0a"),
+            ("1.0a", Ordering::Less, "1.0b"),
+            ("1.0a", Ordering::Less, "1.0+"),
+            ("1.0+b", Ordering::Greater, "1.0-b+"),
+            ("1.0Z", Ordering::Less, "1.0a"),
+            ("1.0a9", Ordering::Less, "1.0a10"),
+            ("1.0.", Ordering::Greater, "1.0"),
+            ("1-2-3", Ordering::Greater, "1-2-2"),
+            ("1-2-3", Ordering::Greater, "1-1-9"),
+            ("20230101", Ordering::Less, "1:0"),
+            ("99999999999999999999999999", Ordering::Less, "100000000000000000000000000"),
+            ("1.2.3+dfsg-1", Ordering::Greater, "1.2.3-9"),
+            ("2.36-9+deb12u4", Ordering::Less, "2.36-9+deb12u13"),
+        ] {
+            assert_eq!(compare(left, right), expected, "{left} {right}");
+            assert_eq!(compare(right, left), expected.reverse(), "{right} {left}");
+        }
+    }
+
+    #[test]
+    fn an_upstream_version_means_every_revision_of_it() {
+        for (wanted, version, is_so) in [
+            ("5.9", "5.9-4", true),
+            ("5.9", "5.9-4+b1", true),
+            ("5.9", "5.9", true),
+            ("5.9", "5.9.1-1", false),
+            ("5.9", "5.90-1", false),
+            ("5.9", "5.9+dfsg-1", false),
+            ("5.9-4", "5.9-4", true),
+            ("5.9-4", "5.9-4+b1", false),
+            ("5.9-4", "5.9", false),
+            ("5.9", "1:5.9-4", true),
+            ("5.9-4", "1:5.9-4", true),
+            ("0:5.9", "1:5.9-4", false),
+            ("0:5.9", "5.9-4", true),
+            ("1:5.9", "1:5.9-4", true),
+            ("2:5.9", "1:5.9-4", false),
+            ("1-2", "1-2-3", false),
+            ("1-2-3", "1-2-3", true),
+        ] {
+            assert_eq!(is_meant(wanted, version), is_so, "{wanted} {version}");
+        }
+    }
+}

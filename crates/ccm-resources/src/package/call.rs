@@ -1,0 +1,232 @@
+//! Calls of package tools: run with a fixed environment, waiting for locks, and judged.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ccm_engine::Context;
+use ccm_host::{Command, Exit, Finished, Host, Level};
+use ccm_model::{Failure, Stream, display_duration};
+
+use super::tool::Reach;
+use crate::printed::{tail, text};
+
+/// How long a call may take that asks the index, which may fetch it first.
+const QUERY: Duration = Duration::from_secs(600);
+/// How long a call may take that fetches or changes packages.
+const CHANGE: Duration = Duration::from_secs(3600);
+/// How long a change of packages may go on after the run was asked to stop.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// The pause before another try where a lock is held.
+const PAUSE: Duration = Duration::from_secs(3);
+
+/// What every call finds in its environment beside the base: nothing may ask a question.
+const ENVIRONMENT: [(&str, &str); 3] = [
+    ("DEBIAN_FRONTEND", "noninteractive"),
+    ("APT_LISTBUGS_FRONTEND", "none"),
+    ("APT_LISTCHANGES_FRONTEND", "none"),
+];
+
+/// A call of a package tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub program: &'static str,
+    pub args: Vec<String>,
+    /// What it is called in errors.
+    pub title: &'static str,
+    /// Whether to end it half way does harm.
+    pub is_delicate: bool,
+}
+
+impl Call {
+    /// A call that does no harm if it is ended.
+    pub(crate) fn new(program: &'static str, title: &'static str, args: &[&str]) -> Self {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Self { program, args, title, is_delicate: false }
+    }
+
+    fn command(&self, host: Host<'_>, timeout: Duration) -> Command {
+        let mut environment = host.runner.base_environment();
+        environment.retain(|(name, _)| ENVIRONMENT.iter().all(|(fixed, _)| fixed != name));
+        environment.extend(ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        Command {
+            args: self.args.iter().map(Into::into).collect(),
+            environment,
+            timeout: Some(timeout),
+            ..Command::new(PathBuf::from(self.program))
+        }
+    }
+}
+
+/// Asks, and returns what was printed. A question about what was done is asked even if the run is to stop.
+pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result<String, Failure> {
+    let command = call.command(reach.host, QUERY);
+    let mut ignore = |_, _: &str| {};
+    let finished = if is_short {
+        let host = Host { runner: reach.queries, ..reach.host };
+        host.run_patiently(&command, reach.cancellation, QUERY, &mut ignore).await
+    } else {
+        reach.queries.run(&command, reach.cancellation, &mut ignore).await
+    };
+    let finished = judge(call, finished.map_err(|error| Failure::from_error(&error))?)?;
+    if finished.stdout.truncated() {
+        return Err(Failure::new(format!("{} printed more than can be read", call.title)));
+    }
+    Ok(text(&finished.stdout))
+}
+
+/// Carries out a call, waiting for locks.
+pub(crate) async fn carry_out(
+    call: &Call,
+    lock_timeout: Duration,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let (host, cancellation) = (context.host, context.cancellation);
+    let began = host.clock.monotonic();
+    let mut told = None;
+    let ended = loop {
+        if call.is_delicate && cancellation.level() > Level::Go {
+            break Err(stopped(call));
+        }
+        let left = lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
+        let mut call = call.clone();
+        for arg in &mut call.args {
+            *arg = arg.replace(SECONDS_LEFT, &left.as_secs().to_string());
+        }
+        let command = call.command(host, CHANGE + left);
+        let mut on_line = |stream, line: &str| {
+            if let Some(lock) = held_lock(line)
+                && told.is_none()
+            {
+                context.line(stream, &format!("waiting: {lock}"));
+                told = Some(lock.to_owned());
+            }
+        };
+        let finished = if call.is_delicate {
+            host.run_patiently(&command, cancellation, PATIENCE, &mut on_line).await
+        } else {
+            host.runner.run(&command, cancellation, &mut on_line).await
+        };
+        let finished = match finished {
+            Ok(finished) => finished,
+            Err(error) => break Err(Failure::from_error(&error)),
+        };
+        for process in &finished.left_running {
+            context.note(format!("left running: {} {}", process.pid, process.name));
+        }
+        let failed = finished.exit != Exit::Code(0);
+        let is_locked = failed && text(&finished.stderr).lines().any(|line| held_lock(line).is_some());
+        let left = lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
+        if is_locked && !left.is_zero() && host.pause(PAUSE.min(left), cancellation).await {
+            continue;
+        }
+        let judged = judge(&call, finished).map(drop);
+        break judged.map_err(|failure| {
+            if !is_locked {
+                return failure;
+            }
+            let waited = display_duration(lock_timeout);
+            failure
+                .because_of(format!("another program still works on the packages after {waited}"))
+                .with_hint("`lock_timeout` says how long to wait for it")
+        });
+    };
+    let waited = host.clock.monotonic().saturating_sub(began);
+    if let (Ok(()), Some(lock)) = (&ended, told) {
+        let took = display_duration(waited);
+        context.warn(format!("had to wait for another program: {lock}; in all it took {took}"));
+    }
+    ended
+}
+
+/// Stands in an argument for the seconds that are left to wait for a lock.
+pub(crate) const SECONDS_LEFT: &str = "{seconds left}";
+
+/// What a line says of a lock that another program holds.
+fn held_lock(line: &str) -> Option<&str> {
+    const SIGNS: [&str; 5] = [
+        "Could not get lock",
+        "is locked by another process",
+        "lock is already held by",
+        "Failed to obtain",
+        "Waiting for process with pid",
+    ];
+    let at = SIGNS.iter().find_map(|sign| line.find(sign))?;
+    // apt counts the seconds behind it, in front of a line that it writes over.
+    let told = line[at..].trim_end();
+    Some(told.split("...").next().unwrap_or(told).trim_end())
+}
+
+fn stopped(call: &Call) -> Failure {
+    Failure::new(format!("{} was not begun, because the run is to end", call.title))
+}
+
+/// Judges how a call ended.
+fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
+    let title = call.title;
+    let mut failure = match &finished.exit {
+        Exit::Code(0) => return Ok(finished),
+        Exit::Code(code) => {
+            let mut failure = Failure::new(format!("{title} failed with exit code {code}"));
+            failure.chain.extend(errors(&finished));
+            failure
+        }
+        Exit::Signal { name, .. } => Failure::new(format!("{title} was killed by {name}")),
+        Exit::TimedOut { after } => {
+            Failure::new(format!("{title} timed out after {}", display_duration(*after)))
+        }
+        Exit::Cancelled => Failure::new(format!("{title} was stopped, because the run was")),
+    };
+    for process in &finished.unkillable {
+        let process = format!("{} {}", process.pid, process.name);
+        failure.chain.push(format!("could not be killed, and still runs: {process}"));
+    }
+    let both = [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)];
+    failure.output = both.into_iter().filter_map(|(stream, captured)| tail(stream, captured)).collect();
+    Err(failure)
+}
+
+/// What the tool itself calls errors, the last few of them.
+fn errors(finished: &Finished) -> Vec<String> {
+    const MOST: usize = 3;
+    let stderr = text(&finished.stderr);
+    let mut errors: Vec<String> = stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("E: ").or_else(|| line.strip_prefix("Error: ")))
+        .map(|error| error.trim_end().to_owned())
+        .collect();
+    errors.split_off(errors.len().saturating_sub(MOST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::held_lock;
+
+    #[test]
+    fn locks_of_others_are_recognised() {
+        for (line, expected) in [
+            (
+                "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 77 (apt-get)",
+                Some("Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 77 (apt-get)"),
+            ),
+            (
+                "Waiting for cache lock: Could not get lock /var/lib/dpkg/lock. It is held by process 7 (dpkg)... 3s",
+                Some("Could not get lock /var/lib/dpkg/lock. It is held by process 7 (dpkg)"),
+            ),
+            (
+                "dpkg: error: dpkg frontend lock is locked by another process",
+                Some("is locked by another process"),
+            ),
+            (
+                "Waiting for process with pid 12 to finish.",
+                Some("Waiting for process with pid 12 to finish."),
+            ),
+            ("E: Could not open lock file /var/lib/dpkg/lock-frontend - open (13: Permission denied)", None),
+            (
+                "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?",
+                None,
+            ),
+        ] {
+            assert_eq!(held_lock(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! What a package lacks, and what has to be done about it. Pure.
+
+use std::cmp::Ordering;
+
+use ccm_engine::{Decision, Described, ResourceKind, Verified};
+use ccm_model::Failure;
+
+use super::state::{Offer, Presence, State, describe};
+use super::wanted::{Ensure, Package};
+
+/// The typed side of package.
+pub(crate) struct PackageKind;
+
+/// What an execution leaves to verify against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// After a look into the fresh index there was nothing to do.
+    Nothing {
+        /// Why.
+        reason: String,
+    },
+    /// Packages were changed.
+    Changed {
+        /// The version that should be there now, if one was chosen.
+        version: Option<String>,
+    },
+}
+
+/// What has to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Plan {
+    /// Nothing, for this reason.
+    Keep(String),
+    /// Give up.
+    Fail(String, Failure),
+    /// Refresh the index, and look again.
+    Refresh(String),
+    /// Bring a version onto the machine.
+    Install(Install),
+    /// Remove it, for this reason.
+    Remove(String),
+}
+
+/// An installation, an upgrade or a downgrade.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Install {
+    /// Why.
+    pub reason: String,
+    /// What noop says.
+    pub noop_message: String,
+    /// The version that was chosen; none leaves it to the tool. An error says why there is none.
+    pub version: Result<Option<String>, Failure>,
+    /// An older version takes the place of a newer one.
+    pub is_downgrade: bool,
+}
+
+impl ResourceKind for PackageKind {
+    type Properties = Package;
+    type State = State;
+    type Effect = Done;
+
+    fn decide(package: &Package, state: &State, _: bool) -> Decision {
+        let change = |reason, noop_message: &str| Decision::Change {
+            reason,
+            noop_message: noop_message.to_owned(),
+            diff: None,
+        };
+        match plan(package, state) {
+            Plan::Keep(reason) => Decision::Keep { reason },
+            Plan::Fail(reason, failure) => Decision::Fail { reason, failure },
+            Plan::Refresh(reason) => change(reason, "not known before the index of packages is refreshed"),
+            Plan::Install(install) => change(install.reason, &install.noop_message),
+            Plan::Remove(reason) => change(reason, "Would have uninstalled"),
+        }
+    }
+
+    fn verify(package: &Package, state: &State, done: &Done) -> Result<Verified, Failure> {
+        match done {
+            Done::Nothing { reason } => Ok(Verified::Unchanged(reason.clone())),
+            Done::Changed { version } => {
+                lacking(package, state, version.as_deref()).map_or(Ok(Verified::Changed), Err)
+            }
+        }
+    }
+
+    fn describe(package: &Package, state: &State, _: &str) -> Described {
+        describe(package, state)
+    }
+}
+
+/// Decides what has to be done.
+pub(crate) fn plan(package: &Package, state: &State) -> Plan {
+    let plan = match &package.ensure {
+        Ensure::Absent => plan_removal(package, state),
+        Ensure::Present => match state.installed() {
+            Some(version) => Plan::Keep(format!("version {} is installed", state.scheme.shown(version))),
+            None => install(package, state, "Would have installed", candidate(package, state).map(|_| None)),
+        },
+        Ensure::Latest => match state.installed() {
+            Some(version) => plan_latest(package, state, version),
+            None => install(package, state, "Would have installed latest", candidate(package, state)),
+        },
+        Ensure::Version(wanted) => plan_version(package, state, wanted),
+    };
+    match (&plan, &state.found.hold) {
+        (Plan::Install(Install { reason, .. }) | Plan::Remove(reason), Some(hold)) => {
+            let message = format!("`{}` is held by {}", package.name, hold.by);
+            let failure = Failure::new(message).because_of(reason.clone()).with_hint(&hold.release);
+            Plan::Fail(reason.clone(), failure)
+        }
+        _ => plan,
+    }
+}
+
+fn plan_removal(package: &Package, state: &State) -> Plan {
+    match &state.found.presence {
+        Presence::Gone => Plan::Keep("it is not installed".to_owned()),
+        Presence::ConfigFiles if !package.purge => {
+            Plan::Keep("it is not installed, but for its configuration files".to_owned())
+        }
+        Presence::ConfigFiles => Plan::Remove("its configuration files are still there".to_owned()),
+        Presence::Unfinished(status) => Plan::Remove(format!("something of it is there: it is {status}")),
+        Presence::Installed(version) => {
+            Plan::Remove(format!("version {} is installed", state.scheme.shown(version)))
+        }
+    }
+}
+
+fn plan_latest(package: &Package, state: &State, installed: &str) -> Plan {
+    let shown = |version| state.scheme.shown(version);
+    if state.is_stale {
+        return Plan::Refresh(format!(
+            "version {} is installed, and the index is too old to say whether that is the latest",
+            shown(installed)
+        ));
+    }
+    match &state.offer {
+        Offer::Versions { candidate: Some(latest), .. }
+            if state.scheme.compare(latest, installed) == Ordering::Greater =>
+        {
+            Plan::Install(Install {
+                reason: format!(
+                    "version {} is installed, and {} is the latest",
+                    shown(installed),
+                    shown(latest)
+                ),
+                noop_message: "Would have upgraded to latest".to_owned(),
+                version: Ok(Some(latest.clone())),
+                is_downgrade: false,
+            })
+        }
+        Offer::Versions { candidate: Some(_), .. } => {
+            Plan::Keep(format!("version {} is installed, and nothing newer is there", shown(installed)))
+        }
+        _ => Plan::Keep(format!(
+            "version {} is installed, and the index has no `{}`",
+            shown(installed),
+            package.name
+        )),
+    }
+}
+
+fn plan_version(package: &Package, state: &State, wanted: &str) -> Plan {
+    let scheme = state.scheme;
+    let chosen = match state.newest(wanted) {
+        Some(version) => Ok(Some(version.to_owned())),
+        None => Err(no_such_version(package, state, wanted)),
+    };
+    let Some(installed) = state.installed() else {
+        return install(package, state, &format!("Would have installed version {wanted}"), chosen);
+    };
+    let shown = scheme.shown(installed);
+    if scheme.is_meant(wanted, installed) {
+        return Plan::Keep(format!("version {shown} is installed"));
+    }
+    let ordering = match &chosen {
+        Ok(Some(version)) => scheme.compare(version, installed),
+        _ => scheme.compare_wanted(wanted, installed),
+    };
+    let is_downgrade = ordering == Ordering::Less;
+    let verb = if is_downgrade { "downgraded" } else { "upgraded" };
+    Plan::Install(Install {
+        reason: format!("version {shown} is installed, not {wanted}"),
+        noop_message: format!("Would have {verb} to {wanted}"),
+        version: chosen,
+        is_downgrade,
+    })
+}
+
+fn install(_: &Package, state: &State, noop_message: &str, version: Result<Option<String>, Failure>) -> Plan {
+    let reason = match &state.found.presence {
+        Presence::Unfinished(status) => format!("it is not wholly installed: it is {status}"),
+        _ => "it is not installed".to_owned(),
+    };
+    Plan::Install(Install { reason, noop_message: noop_message.to_owned(), version, is_downgrade: false })
+}
+
+/// The version that an installation takes by itself.
+fn candidate(package: &Package, state: &State) -> Result<Option<String>, Failure> {
+    match &state.offer {
+        Offer::NotAsked => Ok(None),
+        Offer::Versions { candidate: Some(version), .. } => Ok(Some(version.clone())),
+        Offer::Versions { candidate: None, .. } => Err(Failure::new(format!(
+            "every version of `{}` is excluded by the settings of the package tool",
+            package.name
+        ))),
+        Offer::Unknown | Offer::Virtual => Err(not_offered(package, state)),
+    }
+}
+
+fn not_offered(package: &Package, state: &State) -> Failure {
+    let name = &package.name;
+    if state.offer == Offer::Virtual {
+        return Failure::new(format!("there is no package `{name}` itself: other packages provide it"))
+            .with_hint("name one of those that provide it");
+    }
+    let failure = Failure::new(format!("there is no package `{name}` in the index"));
+    let hint = match package.update_cache {
+        None => "check the name; `update_cache: 1d` refreshes an index that is too old to know it",
+        Some(_) => "check the name, and the sources of the index",
+    };
+    failure.with_hint(hint)
+}
+
+fn no_such_version(package: &Package, state: &State, wanted: &str) -> Failure {
+    /// How many versions are named.
+    const NAMED: usize = 5;
+    let Offer::Versions { all, .. } = &state.offer else {
+        return match state.offer {
+            // Only a plan that is never carried out is made without asking.
+            Offer::NotAsked => Failure::new(format!("the versions of `{}` are not known", package.name)),
+            _ => not_offered(package, state),
+        };
+    };
+    let mut known: Vec<&str> = all.iter().map(String::as_str).collect();
+    known.sort_by(|left, right| state.scheme.compare(right, left));
+    known.dedup();
+    let more = known.len().saturating_sub(NAMED);
+    let known: Vec<&str> = known.into_iter().take(NAMED).map(|version| state.scheme.shown(version)).collect();
+    let failure = Failure::new(format!("there is no version {wanted} of `{}` in the index", package.name));
+    match (known.is_empty(), more) {
+        (true, _) => failure,
+        (false, 0) => failure.with_hint(format!("it has {}", known.join(", "))),
+        (false, more) => failure.with_hint(format!("it has {}, and {more} more", known.join(", "))),
+    }
+}
+
+/// Says what a package lacks of what is wanted. `chosen` is the version that was to be installed.
+pub(crate) fn lacking(package: &Package, state: &State, chosen: Option<&str>) -> Option<Failure> {
+    let scheme = state.scheme;
+    let still = |what: String| Some(Failure::new(what));
+    match (&package.ensure, &state.found.presence) {
+        (Ensure::Absent, Presence::Gone) => None,
+        (Ensure::Absent, Presence::ConfigFiles) if !package.purge => None,
+        (Ensure::Absent, Presence::ConfigFiles) => {
+            still("its configuration files are still there".to_owned())
+        }
+        (Ensure::Absent, Presence::Installed(version)) => {
+            still(format!("version {} is still installed", scheme.shown(version)))
+        }
+        (_, Presence::Unfinished(status)) => still(format!("it is not wholly installed: it is {status}")),
+        (_, Presence::Gone | Presence::ConfigFiles) => {
+            let failure = Failure::new("it is still not installed");
+            let name = &package.name;
+            Some(match state.found.elsewhere.first() {
+                Some(arch) => {
+                    failure.with_hint(format!("it is for {arch}: its name would be `{name}:{arch}`"))
+                }
+                None => failure,
+            })
+        }
+        (Ensure::Present, Presence::Installed(_)) => None,
+        (Ensure::Latest, Presence::Installed(version)) => {
+            chosen.filter(|chosen| scheme.compare(version, chosen) == Ordering::Less).and_then(|chosen| {
+                let (version, chosen) = (scheme.shown(version), scheme.shown(chosen));
+                still(format!("version {version} is still installed, not {chosen}"))
+            })
+        }
+        (Ensure::Version(wanted), Presence::Installed(version)) => {
+            if scheme.is_meant(wanted, version) {
+                return None;
+            }
+            still(format!("version {} is installed, not {wanted}", scheme.shown(version)))
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What `dnf repoquery` tells of packages.
+
+use std::collections::HashMap;
+
+use super::database::{fields, split_arch};
+use super::version::compare;
+use crate::package::state::Offer;
+
+/// What dnf is asked to print of each package; version 5 ends no line by itself, and version 4 ends each.
+pub(crate) const FORMAT: &str = "%{name} %{epoch} %{version} %{release} %{arch}\n";
+
+/// What the repositories have: versions and architectures by name.
+#[derive(Debug, Default)]
+pub(crate) struct Available(HashMap<String, Vec<(String, String)>>);
+
+impl Available {
+    /// Reads what was printed in [`FORMAT`].
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut packages: HashMap<String, Vec<(String, String)>> = HashMap::new();
+        for (name, version, arch) in text.lines().filter_map(fields).filter(|(_, _, arch)| *arch != "src") {
+            packages.entry(name.to_owned()).or_default().push((version, arch.to_owned()));
+        }
+        Self(packages)
+    }
+
+    /// What they have of a package.
+    pub(crate) fn offer(&self, name: &str) -> Offer {
+        let (base, arch) = split_arch(name);
+        let Some(versions) = self.0.get(base) else { return Offer::Unknown };
+        let meant = versions.iter().filter(|(_, found)| arch.is_none_or(|arch| found == arch));
+        let all: Vec<String> = meant.map(|(version, _)| version.clone()).collect();
+        match all.iter().max_by(|left, right| compare(left, right)).cloned() {
+            Some(newest) => Offer::Versions { candidate: Some(newest), all },
+            None => Offer::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_is_the_candidate() {
+        let available = Available::parse(
+            "bash 0 5.1.8 9.el9 x86_64\n\nbash 0 5.1.8 10.el9 x86_64\nbash 0 5.1.8 11.el9 src\n\
+             glibc 0 2.34 60.el9 i686\nwarning of some kind\n",
+        );
+        let versions = |candidate: &str, all: &[&str]| Offer::Versions {
+            candidate: Some(candidate.to_owned()),
+            all: all.iter().map(|version| (*version).to_owned()).collect(),
+        };
+        for (name, expected) in [
+            ("bash", versions("0:5.1.8-10.el9", &["0:5.1.8-9.el9", "0:5.1.8-10.el9"])),
+            ("bash.x86_64", versions("0:5.1.8-10.el9", &["0:5.1.8-9.el9", "0:5.1.8-10.el9"])),
+            ("bash.i686", Offer::Unknown),
+            ("glibc.i686", versions("0:2.34-60.el9", &["0:2.34-60.el9"])),
+            ("nosuch", Offer::Unknown),
+        ] {
+            assert_eq!(available.offer(name), expected, "{name}");
+        }
+    }
+}

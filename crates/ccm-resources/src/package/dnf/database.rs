@@ -1,0 +1,123 @@
+//! The database of rpm: what is on the machine.
+
+use std::collections::HashMap;
+
+use super::version::compare;
+use crate::package::state::{Found, Presence};
+
+/// What rpm is asked to print of each package.
+pub(crate) const FORMAT: &str = "%{NAME} %{EPOCHNUM} %{VERSION} %{RELEASE} %{ARCH}\n";
+
+/// All packages that rpm knows of.
+#[derive(Debug, Default)]
+pub(crate) struct Database(HashMap<Box<str>, Vec<Entry>>);
+
+#[derive(Debug)]
+struct Entry {
+    /// With its epoch.
+    version: String,
+    arch: Box<str>,
+}
+
+impl Database {
+    /// Reads what was printed in [`FORMAT`].
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut packages: HashMap<Box<str>, Vec<Entry>> = HashMap::new();
+        for line in text.lines() {
+            let Some((name, version, arch)) = fields(line) else { continue };
+            packages.entry(name.into()).or_default().push(Entry { version, arch: arch.into() });
+        }
+        Self(packages)
+    }
+
+    /// The names of all of them.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(|name| &**name)
+    }
+
+    /// What there is of a package. Where several versions are installed, it is the newest. A name may end in an
+    /// architecture, `glibc.i686`.
+    pub(crate) fn find(&self, name: &str) -> Found {
+        let (base, arch) = split_arch(name);
+        let Some(entries) = self.0.get(base) else { return Found::default() };
+        let meant = entries.iter().filter(|entry| arch.is_none_or(|arch| *entry.arch == *arch));
+        let Some(newest) = meant.max_by(|left, right| compare(&left.version, &right.version)) else {
+            return Found::default();
+        };
+        Found {
+            presence: Presence::Installed(newest.version.clone()),
+            arch: Some(newest.arch.to_string()),
+            ..Found::default()
+        }
+    }
+}
+
+/// Takes the architecture off a name, if it ends in one.
+pub(super) fn split_arch(name: &str) -> (&str, Option<&str>) {
+    const ARCHITECTURES: [&str; 11] = [
+        "x86_64",
+        "i686",
+        "i586",
+        "i386",
+        "noarch",
+        "aarch64",
+        "armv7hl",
+        "ppc64le",
+        "s390x",
+        "riscv64",
+        "loongarch64",
+    ];
+    match name.rsplit_once('.') {
+        Some((base, arch)) if ARCHITECTURES.contains(&arch) => (base, Some(arch)),
+        _ => (name, None),
+    }
+}
+
+/// Name, version with epoch, and architecture in a line of the tool.
+pub(super) fn fields(line: &str) -> Option<(&str, String, &str)> {
+    let [name, epoch, version, release, arch] =
+        line.split_whitespace().collect::<Vec<_>>().try_into().ok()?;
+    let epoch = if epoch == "(none)" { "0" } else { epoch };
+    Some((name, format!("{epoch}:{version}-{release}"), arch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_found() {
+        let database = Database::parse(
+            "bash 0 5.1.8 6.el9 x86_64
+glibc 0 2.34 60.el9 x86_64
+glibc 0 2.34 59.el9 i686
+kernel 0 5.14.0 9.el9 x86_64
+kernel 0 5.14.0 10.el9 x86_64
+python3.11 0 3.11.2 2.el9 x86_64
+bind-utils 32 9.16.23 11.el9 x86_64
+gpg-pubkey (none) 8483c65d 5ccc5b19 (none)
+broken line
+",
+        );
+        for (name, expected) in [
+            ("bash", Some(("0:5.1.8-6.el9", "x86_64"))),
+            ("bash.x86_64", Some(("0:5.1.8-6.el9", "x86_64"))),
+            ("bash.i686", None),
+            ("glibc.i686", Some(("0:2.34-59.el9", "i686"))),
+            ("glibc", Some(("0:2.34-60.el9", "x86_64"))),
+            ("kernel", Some(("0:5.14.0-10.el9", "x86_64"))),
+            ("python3.11", Some(("0:3.11.2-2.el9", "x86_64"))),
+            ("python3", None),
+            ("bind-utils", Some(("32:9.16.23-11.el9", "x86_64"))),
+            ("broken", None),
+        ] {
+            let found = database.find(name);
+            let expected = expected.map(|(version, arch)| (version.to_owned(), arch.to_owned()));
+            let found = match found.presence {
+                Presence::Installed(version) => Some((version, found.arch.unwrap_or_default())),
+                _ => None,
+            };
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+}

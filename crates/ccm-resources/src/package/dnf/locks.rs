@@ -1,0 +1,146 @@
+//! Packages that dnf is told to leave as they are.
+
+use crate::package::state::Hold;
+
+/// What is held by which file.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    /// Names from the list of the plugin versionlock.
+    locked: Vec<String>,
+    /// Names and patterns that the configuration excludes.
+    excluded: Vec<String>,
+}
+
+impl Locks {
+    /// Reads the list of dnf 4, the list of dnf 5 and the main configuration, each as far as it is there.
+    pub(crate) fn parse(list: &str, toml: &str, configuration: &str) -> Self {
+        let of_list = list.lines().filter_map(locked_name).map(str::to_owned);
+        let of_toml = toml.lines().filter_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            (key.trim() == "name").then(|| value.trim().trim_matches(['"', '\'']).to_owned())
+        });
+        Self { locked: of_list.chain(of_toml).collect(), excluded: excluded(configuration) }
+    }
+
+    /// Tells whether, and by what, a package is held.
+    pub(crate) fn hold(&self, name: &str) -> Option<Hold> {
+        if self.locked.iter().any(|locked| locked == name) {
+            let release = format!("`dnf versionlock delete {name}` lets it go");
+            return Some(Hold { by: "the plugin versionlock of dnf".to_owned(), release });
+        }
+        let pattern = self.excluded.iter().find(|pattern| matches(pattern, name))?;
+        Some(Hold {
+            by: format!("the exclusion `{pattern}` in /etc/dnf/dnf.conf"),
+            release: "remove the exclusion to let it go".to_owned(),
+        })
+    }
+}
+
+/// The name in `NAME-EPOCH:VERSION-RELEASE.ARCH`. A line that begins with `!` excludes one version and holds nothing.
+fn locked_name(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with(['#', '!']) {
+        return None;
+    }
+    let (rest, _release) = line.rsplit_once('-')?;
+    rest.rsplit_once('-').map(|(name, _version)| name)
+}
+
+/// What is excluded in the section `main`; a line that begins with a blank goes on with the one above it.
+fn excluded(configuration: &str) -> Vec<String> {
+    let mut is_main = false;
+    let mut is_value = false;
+    let mut found = Vec::new();
+    for line in configuration.lines() {
+        let goes_on = line.starts_with([' ', '\t']);
+        let value = if line.starts_with('[') {
+            is_main = line.trim() == "[main]";
+            is_value = false;
+            continue;
+        } else if goes_on && is_value {
+            line
+        } else {
+            let Some((key, value)) = line.split_once('=') else { continue };
+            is_value = is_main && matches!(key.trim(), "exclude" | "excludepkgs");
+            value
+        };
+        if is_value {
+            let names = value.split([',', ' ', '\t']).filter(|name| !name.is_empty());
+            found.extend(names.map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// Tells whether a name fits a pattern in which `*` stands for anything and `?` for one character.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    let (mut at, mut of_name) = (0, 0);
+    let mut retry = None;
+    while of_name < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                retry = Some((at, of_name));
+                at += 1;
+            }
+            Some(wanted) if *wanted == b'?' || *wanted == name[of_name] => {
+                at += 1;
+                of_name += 1;
+            }
+            _ => {
+                // The last star takes one more.
+                let Some((star, taken)) = retry else { return false };
+                retry = Some((star, taken + 1));
+                at = star + 1;
+                of_name = taken + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_found() {
+        let locks = Locks::parse(
+            "# Added lock on Mon\nbash-0:5.1.8-6.el9.*\nbind-utils-32:9.16.23-11.el9.*\n!zsh-0:5.9-1.el9.*\n",
+            "version = \"1.0\"\n[[packages]]\nname = \"nginx\"\n[[packages.conditions]]\nkey = \"evr\"\n",
+            "[main]\ngpgcheck=1\nexcludepkgs = kernel*, vim-?\n more\ninstallonly_limit=3\n other\n[repo]\nexclude=curl\n",
+        );
+        for (name, is_held) in [
+            ("bash", true),
+            ("bind-utils", true),
+            ("bind", false),
+            ("zsh", false),
+            ("nginx", true),
+            ("kernel", true),
+            ("kernel-core", true),
+            ("vim-x", true),
+            ("vim-xy", false),
+            ("more", true),
+            ("other", false),
+            ("curl", false),
+        ] {
+            assert_eq!(locks.hold(name).is_some(), is_held, "{name}");
+        }
+        assert_eq!(Locks::parse("", "", "").hold("bash"), None);
+    }
+
+    #[test]
+    fn patterns_fit_whole_names() {
+        for (pattern, name, fits) in [
+            ("*", "", true),
+            ("a*b*c", "axxbyyc", true),
+            ("a*b*c", "axxbyy", false),
+            ("*a", "bba", true),
+            ("*a", "bab", false),
+            ("a", "ab", false),
+            ("?", "", false),
+        ] {
+            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+}

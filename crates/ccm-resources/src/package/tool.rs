@@ -1,0 +1,171 @@
+//! A package tool: the programs that read and change the packages of a machine, and how to get along with them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ccm_engine::{Context, Suitability};
+use ccm_host::{Attributes, Cancellation, Host, Local, NewContent, NewFile, Runner};
+use ccm_model::Failure;
+
+use super::call::Call;
+use super::state::{Found, Offer, Scheme};
+
+/// One of the tools.
+pub(crate) trait Tool: Sync {
+    /// What is on the machine, as the tool knows it.
+    type Database: 'static;
+
+    /// Its name, as `provider:` has it.
+    fn name(&self) -> &'static str;
+
+    /// How its versions are ordered.
+    fn scheme(&self) -> Scheme;
+
+    /// Tells whether it is there, and whether the machine is of its kind.
+    fn suitability(&self, host: Host<'_>) -> Suitability;
+
+    /// Reads what is on the machine.
+    fn read<'a>(&'a self, reach: Reach<'a>) -> Local<'a, Result<Self::Database, Failure>>;
+
+    /// What there is of a package.
+    fn find(&self, database: &Self::Database, name: &str) -> Found;
+
+    /// The names of all packages that are installed.
+    fn installed<'d>(&self, database: &'d Self::Database) -> Box<dyn Iterator<Item = &'d str> + 'd>;
+
+    /// A name without its architecture.
+    fn base<'n>(&self, name: &'n str) -> &'n str;
+
+    /// Names whose offers cost nothing more if any is asked for.
+    fn asked_as_well(&self, database: &Self::Database) -> Vec<String>;
+
+    /// Asks the index for packages: an offer for each name.
+    fn offers<'a>(
+        &'a self,
+        reach: Reach<'a>,
+        database: &'a Self::Database,
+        names: &'a [&'a str],
+    ) -> Local<'a, Result<HashMap<String, Offer>, Failure>>;
+
+    /// What is written whenever the index is refreshed, by whomever.
+    fn stamps(&self) -> &'static [&'static str];
+
+    /// The call that refreshes the index.
+    fn refresh(&self, host: Host<'_>) -> Call;
+
+    /// The call that fetches what a change needs, and changes nothing; none if it needs nothing.
+    fn prepare(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Option<Call>;
+
+    /// The call that makes a change.
+    fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Call;
+
+    /// Advice on what a failed call printed, with what the machine is like now.
+    fn advice(&self, printed: &str, database: Option<&Self::Database>) -> Vec<String>;
+}
+
+/// What a tool reads the machine with.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach<'a> {
+    pub host: Host<'a>,
+    /// Runs what changes nothing.
+    pub queries: &'a dyn Runner,
+    pub cancellation: &'a Cancellation,
+}
+
+impl<'a> Reach<'a> {
+    pub(crate) fn of(context: &Context<'a>) -> Self {
+        Self { host: context.host, queries: context.queries, cancellation: context.cancellation }
+    }
+}
+
+/// How packages are changed; what is changed in the same way can be changed by one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// They are installed or upgraded, with what they recommend or without.
+    Install { recommends: bool, is_downgrade: bool },
+    /// They are removed, with their configuration files or without.
+    Remove { purge: bool },
+}
+
+/// A package to be changed, and the version it is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Target<'a> {
+    pub name: &'a str,
+    pub version: Option<&'a str>,
+}
+
+/// The file by which ccm remembers that it has refreshed an index.
+fn own_stamp(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
+    Some(state_directory?.join(format!("refreshed-{tool}")))
+}
+
+/// Tells whether an index was refreshed longer ago than that.
+pub(crate) fn is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
+    let stamps = tool.stamps().iter().map(PathBuf::from);
+    let all = stamps.chain(own_stamp(tool.name(), context.state_directory));
+    all.into_iter().all(|stamp| is_old(&stamp, context.host, age))
+}
+
+/// Tells whether ccm itself refreshed it longer ago than that, if ever.
+pub(crate) fn own_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
+    own_stamp(tool.name(), context.state_directory).is_none_or(|stamp| is_old(&stamp, context.host, age))
+}
+
+fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
+    let Ok(Some(modified)) = host.files.modified(stamp) else { return true };
+    // What is of the future was written before the clock was set back.
+    host.clock.now().duration_since(modified).is_ok_and(|past| past >= age)
+}
+
+/// Remembers that an index was refreshed.
+pub(crate) fn remember_refresh(tool: &impl Tool, context: &mut Context<'_>) {
+    let Some(stamp) = own_stamp(tool.name(), context.state_directory) else { return };
+    let attributes = Attributes { mode: Some(0o600), ..Attributes::default() };
+    let new = NewFile { content: NewContent::Bytes(b""), attributes };
+    if let Err(error) = context.host.files.write(&stamp, &new) {
+        let message = format!("it can't be remembered that the index was refreshed: {error}");
+        context.warn(message);
+    }
+}
+
+/// Where Linux says what kind of machine it is.
+const OS_RELEASE: &str = "/etc/os-release";
+
+/// Tells whether the machine calls itself one of these, or like one.
+pub(crate) fn is_family(host: Host<'_>, families: &[&str]) -> bool {
+    const LONGEST: u64 = 64 << 10;
+    let Ok(read) = host.files.read(Path::new(OS_RELEASE), LONGEST) else { return false };
+    let text = read.content.unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().any(|line| {
+        let Some(("ID" | "ID_LIKE", value)) = line.split_once('=') else { return false };
+        value.trim_matches(['"', '\'']).split(' ').any(|word| families.contains(&word))
+    })
+}
+
+/// How well a tool suits: best where the machine is of its kind, which is asked only where another tool is as well.
+pub(crate) fn suits(host: Host<'_>, families: &[&str], rivals: &[&str]) -> Suitability {
+    let has_rival = rivals.iter().any(|rival| exists(host, rival));
+    Suitability::Suits(if has_rival && !is_family(host, families) { 2 } else { 1 })
+}
+
+/// Tells whether something is at that path; what can't be looked at is taken for nothing.
+pub(crate) fn exists(host: Host<'_>, path: &str) -> bool {
+    host.files.exists(Path::new(path)).unwrap_or(false)
+}
+
+/// Reads a text of the system; none if it is not there.
+pub(crate) fn text(host: Host<'_>, path: &str, longest: u64) -> Result<Option<String>, Failure> {
+    let path = Path::new(path);
+    let failed = |error: &dyn std::error::Error| {
+        Failure::from_error(error).because_of("what is installed can't be told")
+    };
+    if !host.files.exists(path).map_err(|error| failed(&error))? {
+        return Ok(None);
+    }
+    let read = host.files.read(path, longest).map_err(|error| failed(&error))?;
+    match read.content {
+        Some(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        None => Err(Failure::new(format!("\"{}\" is too long to be read", path.display()))),
+    }
+}

@@ -1,0 +1,152 @@
+//! A package as the manifest wants it, complete and checked.
+
+use std::time::Duration;
+
+use ccm_model::{Checked, Diagnostic, Span, closest, escape_control};
+
+use super::properties::PackageProperties;
+use super::values::{name_mistake, version_mistake};
+
+/// The values of `ensure` that are no versions, the default first.
+pub(crate) const ENSURES: [&str; 3] = ["present", "absent", "latest"];
+
+/// A package as the manifest wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Package {
+    pub name: String,
+    pub ensure: Ensure,
+    /// The index is refreshed when it is older.
+    pub update_cache: Option<Duration>,
+    pub recommends: bool,
+    pub purge: bool,
+    pub lock_timeout: Duration,
+}
+
+/// What is wanted of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ensure {
+    /// It is installed, in any version.
+    Present,
+    /// It is not.
+    Absent,
+    /// It is installed, and there is no newer version.
+    Latest,
+    /// It is installed in this version.
+    Version(String),
+}
+
+/// Something wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    at: Place,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Name,
+    Ensure,
+    Property(&'static str),
+}
+
+impl Mistake {
+    fn new(at: Place, message: impl Into<String>, hint: Option<&str>) -> Self {
+        Self { at, message: message.into(), hint: hint.map(str::to_owned) }
+    }
+
+    /// Points at what was written.
+    pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
+        let resource = checked.resource;
+        let span = match self.at {
+            Place::Name => None,
+            Place::Ensure => resource.ensure.as_ref().map(|ensure| ensure.span),
+            Place::Property(property) => resource.properties.get(property).map(|node| node.span),
+        };
+        self.diagnostic(span.unwrap_or(resource.span))
+    }
+
+    /// The same for a mistake that shows only when the resource is reached.
+    pub(crate) fn without_place(self) -> Diagnostic {
+        self.diagnostic(Span::default())
+    }
+
+    fn diagnostic(self, span: Span) -> Diagnostic {
+        self.hint.into_iter().fold(Diagnostic::error(span, self.message), Diagnostic::with_hint)
+    }
+}
+
+impl Package {
+    /// Builds it, or says everything that is wrong.
+    pub(crate) fn build(
+        name: &str,
+        ensure: Option<&str>,
+        provider: Option<&str>,
+        written: &PackageProperties,
+    ) -> Result<Self, Vec<Mistake>> {
+        let mut mistakes = Vec::new();
+        if let Some((message, hint)) = name_mistake(name) {
+            mistakes.push(Mistake::new(Place::Name, message, hint));
+        }
+        let ensure = read_ensure(ensure).unwrap_or_else(|mistake| {
+            mistakes.push(mistake);
+            Ensure::Absent
+        });
+        let purge = written.purge.unwrap_or_default();
+        let at_purge = Place::Property("purge");
+        if purge && ensure != Ensure::Absent {
+            let message = "`purge` has a meaning with `ensure: absent` only";
+            let hint = "it removes configuration files with the package";
+            mistakes.push(Mistake::new(at_purge, message, Some(hint)));
+        }
+        if purge && provider == Some("dnf") {
+            let message = "`purge` has no meaning with `provider: dnf`";
+            let hint =
+                "rpm removes configuration files with the package, and keeps changed ones as `.rpmsave`";
+            mistakes.push(Mistake::new(at_purge, message, Some(hint)));
+        }
+        if mistakes.is_empty() {
+            Ok(Self {
+                name: name.to_owned(),
+                ensure,
+                update_cache: written.update_cache.map(|length| length.0),
+                recommends: written.recommends.unwrap_or_default(),
+                purge,
+                lock_timeout: written.lock_timeout.map_or(LOCK_TIMEOUT, |length| length.0),
+            })
+        } else {
+            Err(mistakes)
+        }
+    }
+}
+
+/// How long a lock is waited for if nothing is said.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
+
+fn read_ensure(written: Option<&str>) -> Result<Ensure, Mistake> {
+    let written = written.unwrap_or(ENSURES[0]);
+    match written {
+        "present" => return Ok(Ensure::Present),
+        "absent" => return Ok(Ensure::Absent),
+        "latest" => return Ok(Ensure::Latest),
+        _ => {}
+    }
+    // A word without a digit was hardly meant as a version.
+    if written.contains(|c: char| c.is_ascii_digit()) {
+        return match version_mistake(written) {
+            Some(message) => Err(Mistake::new(Place::Ensure, message, None)),
+            None => Ok(Ensure::Version(written.to_owned())),
+        };
+    }
+    let shown = escape_control(written);
+    let message = format!("expected `present`, `absent`, `latest` or a version, found `{shown}`");
+    let hint = match written {
+        "installed" => Some("did you mean `present`?".to_owned()),
+        "purged" => Some("write `absent`, and `purge: true`".to_owned()),
+        "removed" | "uninstalled" => Some("did you mean `absent`?".to_owned()),
+        "newest" | "upgraded" | "updated" => Some("did you mean `latest`?".to_owned()),
+        "held" => Some("ccm respects held packages, and holds none itself".to_owned()),
+        _ => closest(written, ENSURES).map(|word| format!("did you mean `{word}`?")),
+    };
+    Err(Mistake::new(Place::Ensure, message, hint.as_deref()))
+}

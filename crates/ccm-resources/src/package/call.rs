@@ -124,10 +124,15 @@ pub(crate) async fn carry_out(
             if !is_locked {
                 return failure;
             }
-            let waited = display_duration(lock_timeout);
-            failure
-                .because_of(format!("another program still works on the packages after {waited}"))
-                .with_hint("`lock_timeout` says how long to wait for it")
+            let message = if lock_timeout.is_zero() {
+                "another program works on the packages".to_owned()
+            } else {
+                format!(
+                    "another program still works on the packages after {}",
+                    display_duration(lock_timeout)
+                )
+            };
+            failure.because_of(message).with_hint("`lock_timeout` says how long to wait for it")
         });
     };
     let waited = host.clock.monotonic().saturating_sub(began);
@@ -143,8 +148,9 @@ pub(crate) const SECONDS_LEFT: &str = "{seconds left}";
 
 /// What a line says of a lock that another program holds.
 fn held_lock(line: &str) -> Option<&str> {
-    const SIGNS: [&str; 5] = [
+    const SIGNS: [&str; 6] = [
         "Could not get lock",
+        "is another process using it",
         "is locked by another process",
         "lock is already held by",
         "Failed to obtain",

@@ -105,7 +105,7 @@ pub(crate) fn plan(package: &Package, state: &State) -> Plan {
     match (&plan, &state.found.hold) {
         (Plan::Install(Install { reason, .. }) | Plan::Remove(reason), Some(hold)) => {
             let message = format!("`{}` is held by {}", package.name, hold.by);
-            let failure = Failure::new(message).because_of(reason.clone()).with_hint(&hold.release);
+            let failure = Failure::new(reason.clone()).because_of(message).with_hint(&hold.release);
             Plan::Fail(reason.clone(), failure)
         }
         _ => plan,

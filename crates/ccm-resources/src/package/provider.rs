@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::{Host, Level, Local};
 use ccm_model::Failure;
 
 use super::call::carry_out;
@@ -344,9 +344,9 @@ impl<T: Tool> Packages<T> {
         members: &[Member<'_>],
         context: &mut Context<'_>,
     ) -> Vec<Result<Done, Failure>> {
-        let before = self.database(context).await.ok();
+        let before = if self.0.may_remove_more(way) { self.database(context).await.ok() } else { None };
         let mut results = self.change_together(way, members, context).await;
-        let is_over = context.cancellation.level() > ccm_host::Level::Go;
+        let is_over = context.cancellation.level() > Level::Go;
         if members.len() > 1 && !is_over {
             for (member, result) in members.iter().zip(&mut results) {
                 let Err(Failure { changed, .. }) = *result else { continue };
@@ -389,7 +389,10 @@ impl<T: Tool> Packages<T> {
         let database = self.database(context).await;
         let mut failure = self.advised(failure, database.as_deref().ok());
         failure.changed = true;
-        let Ok(database) = database else { return members.iter().map(|_| Err(failure.clone())).collect() };
+        let Ok(database) = database else {
+            let failure = failure.with_hint(self.0.repair());
+            return members.iter().map(|_| Err(failure.clone())).collect();
+        };
         let judged = members.iter().map(|member| {
             let found = self.0.find(&database, &member.package.name);
             let state = State { found, ..member.state.clone() };

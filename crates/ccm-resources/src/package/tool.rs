@@ -34,6 +34,9 @@ pub(crate) trait Tool: Sync {
     /// The names of all packages that are installed.
     fn installed<'d>(&self, database: &'d Self::Database) -> Box<dyn Iterator<Item = &'d str> + 'd>;
 
+    /// Tells whether a change may remove packages that nobody named.
+    fn may_remove_more(&self, way: Way) -> bool;
+
     /// A name without its architecture.
     fn base<'n>(&self, name: &'n str) -> &'n str;
 
@@ -59,6 +62,9 @@ pub(crate) trait Tool: Sync {
 
     /// The call that makes a change.
     fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Call;
+
+    /// What to do after a change was ended half way.
+    fn repair(&self) -> &'static str;
 
     /// Advice on what a failed call printed, with what the machine is like now.
     fn advice(&self, printed: &str, database: Option<&Self::Database>) -> Vec<String>;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ccm_engine::Suitability;
-use ccm_host::{FileKind, Host, Local, Look};
+use ccm_host::{FileKind, Host, Level, Local, Look};
 use ccm_model::Failure;
 
 use super::call::{Call, SECONDS_LEFT, ask};
@@ -60,8 +60,10 @@ impl Tool for Apt {
             let updates = reach.host.files.look(Path::new(UPDATES), Look::default()).ok();
             let kind = updates.and_then(|updates| updates.target).map(|target| target.kind);
             let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
-            let status = if is_between {
-                // Another dpkg is at work, or was killed: only dpkg can tell what is true.
+            let is_to_end = reach.cancellation.level() > Level::Go;
+            let status = if is_between || is_to_end {
+                // Another dpkg is at work, or was killed: only dpkg can tell what is true. And in a run that is to end
+                // no file is read any more, but what was done is still looked at.
                 ask(&Call::new(DPKG, "dpkg --status", &["--status"]), reach, true).await?
             } else {
                 text(reach.host, STATUS, LONGEST_STATUS)?.unwrap_or_default()
@@ -78,12 +80,19 @@ impl Tool for Apt {
         Box::new(database.installed())
     }
 
+    /// What is in the way of an installation, and what needs what goes.
+    fn may_remove_more(&self, _: Way) -> bool {
+        true
+    }
+
     fn base<'n>(&self, name: &'n str) -> &'n str {
         name.split_once(':').map_or(name, |(base, _)| base)
     }
 
     fn asked_as_well(&self, database: &Database) -> Vec<String> {
-        database.installed().map(str::to_owned).collect()
+        let mut names: Vec<String> = database.installed().map(str::to_owned).collect();
+        names.sort_unstable();
+        names
     }
 
     fn offers<'a>(
@@ -130,11 +139,15 @@ impl Tool for Apt {
         Call { is_delicate: true, ..call(way, targets, title, &[]) }
     }
 
+    fn repair(&self) -> &'static str {
+        "`dpkg --configure -a` finishes what was interrupted"
+    }
+
     fn advice(&self, printed: &str, database: Option<&Database>) -> Vec<String> {
         let mut hints = Vec::new();
         let unfinished = database.map(Database::unfinished).unwrap_or_default();
         if printed.contains("dpkg was interrupted") {
-            hints.push("`dpkg --configure -a` finishes what was interrupted".to_owned());
+            hints.push(self.repair().to_owned());
         } else if !unfinished.is_empty() {
             let names = unfinished.join(", ");
             hints.push(format!("not wholly installed: {names}; `dpkg --configure -a` tries to finish that"));

@@ -8,7 +8,7 @@ pub(super) mod version;
 use std::collections::HashMap;
 
 use ccm_engine::Suitability;
-use ccm_host::{Host, Local};
+use ccm_host::{Host, Level, Local};
 use ccm_model::Failure;
 
 use super::call::{Call, ask};
@@ -69,6 +69,10 @@ impl Tool for Dnf {
         Box::pin(async move {
             let call = Call::new(RPM, "rpm -qa", &["-qa", "--queryformat", database::FORMAT]);
             let database = Database::parse(&ask(&call, reach, true).await?);
+            if reach.cancellation.level() > Level::Go {
+                // No file is read any more, and nothing is decided.
+                return Ok(Known { database, locks: Locks::default() });
+            }
             let [list, toml, configuration] = VERSION_LOCKS.map(|path| text(reach.host, path, LONGEST));
             let given = |text: Result<Option<String>, Failure>| text.map(Option::unwrap_or_default);
             let locks = Locks::parse(&given(list)?, &given(toml)?, &given(configuration)?);
@@ -79,13 +83,18 @@ impl Tool for Dnf {
     fn find(&self, known: &Known, name: &str) -> Found {
         let mut found = known.database.find(name);
         if let Presence::Installed(_) = found.presence {
-            found.hold = known.locks.hold(name);
+            found.hold = known.locks.hold(split_arch(name).0);
         }
         found
     }
 
     fn installed<'d>(&self, known: &'d Known) -> Box<dyn Iterator<Item = &'d str> + 'd> {
         Box::new(known.database.names())
+    }
+
+    /// What needs what goes; an installation removes nothing.
+    fn may_remove_more(&self, way: Way) -> bool {
+        matches!(way, Way::Remove { .. })
     }
 
     fn base<'n>(&self, name: &'n str) -> &'n str {
@@ -132,6 +141,10 @@ impl Tool for Dnf {
             Way::Remove { .. } => "dnf remove",
         };
         Call { is_delicate: true, ..call(host, way, targets, title, &[]) }
+    }
+
+    fn repair(&self) -> &'static str {
+        "`dnf check` shows what was left half done"
     }
 
     fn advice(&self, printed: &str, _: Option<&Known>) -> Vec<String> {

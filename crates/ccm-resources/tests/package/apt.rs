@@ -1,0 +1,375 @@
+//! Packages of Debian: what is read, asked and run, and what is said of it.
+
+use ccm_host::FakeFile;
+use ccm_model::Outcome;
+use serde_json::json;
+
+use crate::machine::{Machine, failure, policy, printed, status, told};
+use crate::package;
+
+/// Reads of the state, which come before and after everything.
+const STATUS: &str = "dpkg --status";
+
+#[test]
+fn what_is_as_wanted_is_left_alone_and_nothing_is_asked() {
+    let machine =
+        Machine::debian(&["zsh installed 5.9-4+b2", "nano config-files 7.2-1", "vim installed 2:9.0-1"]);
+    let done = machine.apply(vec![
+        package("zsh", &[]),
+        package("zsh ", &[]),
+        package("vim", &[("ensure", "9.0")]),
+        package("vim:amd64", &[("ensure", "2:9.0-1")]),
+        package("nano", &[("ensure", "absent")]),
+        package("emacs", &[("ensure", "absent"), ("purge", "true")]),
+    ]);
+    let reasons: Vec<&str> = done.iter().filter_map(|done| done.reason.as_deref()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "version 5.9-4+b2 is installed",
+            "version 2:9.0-1 is installed",
+            "version 2:9.0-1 is installed",
+            "it is not installed, but for its configuration files",
+            "it is not installed",
+        ]
+    );
+    assert_eq!(
+        told(&done)[1],
+        "failed: the properties are not valid: `zsh ` holds ` `, which no name of a package does"
+    );
+    assert_eq!(machine.ran(), [STATUS]);
+}
+
+#[test]
+fn the_database_is_read_from_its_file_while_no_dpkg_works() {
+    let mut machine = Machine::debian(&[]);
+    machine.files.files.remove(std::path::Path::new("/var/lib/dpkg/updates/0001"));
+    let file = FakeFile::of(&status(&["zsh installed 5.9-4"]));
+    machine.files.entries.borrow_mut().insert("/var/lib/dpkg/status".into(), file);
+    assert_eq!(told(&machine.apply(vec![package("zsh", &[])])), ["stable"]);
+    assert_eq!(machine.ran(), Vec::<String>::new());
+}
+
+#[test]
+fn the_state_is_that_of_the_protocol() {
+    let machine = Machine::debian(&["zsh held 1:5.9-4"]);
+    let done = machine.apply(vec![package("zsh", &[]), package("nano", &[("ensure", "absent")])]);
+    assert_eq!(
+        done[0].state.clone().expect("a state"),
+        json!({
+            "protocol": "io.choria.ccm.v1.resource.package.state",
+            "resource_type": "package",
+            "name": "zsh",
+            "ensure": "1:5.9-4",
+            "metadata": {
+                "name": "zsh",
+                "version": "1:5.9-4",
+                "arch": "amd64",
+                "provider": "apt",
+                "extended": { "status": "installed", "epoch": "1", "held": true, "candidate": null },
+            },
+        })
+    );
+    let absent = done[1].state.clone().expect("a state");
+    assert_eq!((&absent["ensure"], &absent["metadata"]["version"]), (&json!("absent"), &json!("")));
+    assert_eq!(done[0].final_ensure.as_deref(), Some("1:5.9-4"));
+}
+
+#[test]
+fn noop_says_what_would_happen_and_what_would_fail() {
+    let machine = Machine::debian(&[
+        "zsh installed 5.9-4",
+        "vim installed 9.0-1",
+        "nano installed 7.2-1",
+        "half unpacked 1",
+    ]);
+    machine.index(&policy(&[
+        "zsh 5.9-5 5.9-4 5.8-1",
+        "vim 9.0-1",
+        "emacs 28-1",
+        "ed 1.19-1 1.18-1",
+        "virtual",
+        "half 1",
+    ]));
+    let done = machine.noop(vec![
+        package("zsh", &[("ensure", "latest")]),
+        package("vim", &[("ensure", "latest")]),
+        package("emacs", &[("ensure", "latest")]),
+        package("ed", &[("ensure", "1.18")]),
+        package("gone", &[]),
+        package("virtual", &[]),
+        package("nano", &[("ensure", "absent")]),
+        package("half", &[]),
+    ]);
+    assert_eq!(
+        told(&done),
+        [
+            "Would have upgraded to latest",
+            "stable",
+            "Would have installed latest",
+            "Would have installed version 1.18",
+            "Would have installed",
+            "Would have installed",
+            "Would have uninstalled",
+            "Would have installed",
+        ]
+    );
+    let warnings: Vec<&String> = done.iter().flat_map(|done| &done.warnings).collect();
+    assert_eq!(
+        warnings,
+        [
+            "as things are now: there is no package `gone` in the index",
+            "as things are now: there is no package `virtual` itself: other packages provide it",
+        ]
+    );
+    assert_eq!(done[0].reason.as_deref(), Some("version 5.9-4 is installed, and 5.9-5 is the latest"));
+    assert_eq!(done[7].reason.as_deref(), Some("it is not wholly installed: it is unpacked"));
+    assert_eq!(machine.ran().len(), 2, "{:?}", machine.ran());
+}
+
+#[test]
+fn versions_are_installed_upgraded_and_downgraded() {
+    let policy = policy(&["zsh 5.9-5 5.9-4 5.8-1"]);
+    for (before, wanted, after, noop, chosen) in [
+        (None, "5.9", "5.9-5", "Would have installed version 5.9", "zsh=5.9-5"),
+        (None, "5.8-1", "5.8-1", "Would have installed version 5.8-1", "zsh=5.8-1"),
+        (Some("5.8-1"), "5.9-4", "5.9-4", "Would have upgraded to 5.9-4", "zsh=5.9-4"),
+        (Some("5.9-5"), "5.8", "5.8-1", "Would have downgraded to 5.8", "--allow-downgrades zsh=5.8-1"),
+    ] {
+        let before: Vec<String> = before.iter().map(|version| format!("zsh installed {version}")).collect();
+        let before: Vec<&str> = before.iter().map(String::as_str).collect();
+        let machine = Machine::debian(&before);
+        machine.index(&policy);
+        let resource = || vec![package("zsh", &[("ensure", wanted)])];
+        assert_eq!(told(&machine.noop(resource())), [noop]);
+        let machine = Machine::debian(&before);
+        machine.index(&policy);
+        machine.becomes(&[&format!("zsh installed {after}")]);
+        let done = machine.apply(resource());
+        assert_eq!(told(&done), ["changed"]);
+        assert_eq!(done[0].final_ensure.as_deref(), Some(after));
+        let ran: Vec<String> = machine.ran().into_iter().filter(|line| line != STATUS).collect();
+        let options = chosen.strip_suffix(chosen.rsplit(' ').next().unwrap_or_default()).unwrap_or_default();
+        let target = chosen.rsplit(' ').next().unwrap_or_default();
+        let install = format!("apt-get install --no-install-recommends {options}");
+        assert_eq!(ran[1], format!("{install}--download-only {target}"));
+        assert_eq!(ran[2], format!("{} {target}", install.trim_end()));
+    }
+}
+
+#[test]
+fn neighbours_are_installed_by_one_call() {
+    let machine = Machine::debian(&["old installed 1"]);
+    machine.index(&policy(&["a 1", "b 2 1", "c 3"]));
+    machine.becomes(&["a installed 1", "b installed 1", "c installed 3"]);
+    let done = machine.apply(vec![
+        package("a", &[]),
+        package("b", &[("ensure", "1")]),
+        package("c", &[("ensure", "latest")]),
+    ]);
+    assert_eq!(told(&done), ["changed", "changed", "changed"]);
+    assert_eq!(done[0].warnings, ["removed as well: old"]);
+    assert_eq!(
+        machine.ran(),
+        [
+            STATUS,
+            "apt-cache policy -- a b c dpkg old",
+            // Whatever is executed, what is known before is read again.
+            STATUS,
+            "apt-get install --no-install-recommends --download-only a b=1 c=3",
+            "apt-get install --no-install-recommends a b=1 c=3",
+            STATUS,
+            STATUS,
+        ]
+    );
+    let environment = &machine.runner.fake.ran()[4].environment;
+    for fixed in
+        ["DEBIAN_FRONTEND=noninteractive", "APT_LISTBUGS_FRONTEND=none", "APT_LISTCHANGES_FRONTEND=none"]
+    {
+        assert!(environment.iter().any(|(name, value)| format!("{name}={value}") == fixed), "{fixed}");
+    }
+    let whole = &machine.runner.fake.lines()[4];
+    assert!(
+        whole.contains("-o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -- a"),
+        "{whole}"
+    );
+}
+
+#[test]
+fn what_does_not_go_together_is_changed_apart() {
+    let machine = Machine::debian(&["c installed 1", "d installed 1", "e config-files 1"]);
+    machine.index(&policy(&["a 1", "b 1"]));
+    for packages in [
+        &["a installed 1", "c installed 1", "d installed 1", "e config-files 1"][..],
+        &["a installed 1", "b installed 1", "c installed 1", "d installed 1", "e config-files 1"],
+        &["a installed 1", "b installed 1", "e config-files 1"],
+        &["a installed 1", "b installed 1"],
+    ] {
+        machine.becomes(packages);
+    }
+    let done = machine.apply(vec![
+        package("a", &[]),
+        package("b", &[("recommends", "true")]),
+        package("c", &[("ensure", "absent")]),
+        package("d", &[("ensure", "absent")]),
+        package("e", &[("ensure", "absent"), ("purge", "true")]),
+    ]);
+    assert_eq!(told(&done), ["changed", "changed", "changed", "changed", "changed"]);
+    let ran = machine.ran();
+    let changes: Vec<&String> =
+        ran.iter().filter(|line| line.starts_with("apt-get") && !line.contains("--download-only")).collect();
+    assert_eq!(
+        changes,
+        [
+            "apt-get install --no-install-recommends a",
+            "apt-get install --install-recommends b",
+            "apt-get remove c d",
+            "apt-get remove --purge e",
+        ]
+    );
+}
+
+#[test]
+fn one_that_fails_does_not_fail_the_others() {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["a 1", "bad 1", "b 1"]));
+    let options = "-o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold";
+    let tail = "-y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 --";
+    let line = |options: &str, names: &str| {
+        format!("/usr/bin/apt-get install --no-install-recommends {options} {tail} {names}")
+    };
+    machine.refuses(&line(options, "a bad b"), "E: Sub-process /usr/bin/dpkg returned an error code (1)\n");
+    machine.refuses(
+        &line(options, "bad"),
+        "it breaks\nE: Sub-process /usr/bin/dpkg returned an error code (1)\n",
+    );
+    machine.becomes(&["a installed 1", "bad half-configured 1", "b installed 1"]);
+    let done =
+        machine.apply(vec![package("a", &[]), package("bad", &[]), package("gone", &[]), package("b", &[])]);
+    let broken = "failed: apt-get install failed with exit code 100: Sub-process /usr/bin/dpkg returned an error code (1)";
+    assert_eq!(
+        told(&done),
+        ["changed", broken, "failed: there is no package `gone` in the index", "changed"]
+    );
+    let failed = failure(&done[1]);
+    assert!(failed.changed);
+    assert_eq!(
+        failed.output[0].lines,
+        ["it breaks", "E: Sub-process /usr/bin/dpkg returned an error code (1)"]
+    );
+    assert_eq!(failed.hints, ["not wholly installed: bad; `dpkg --configure -a` tries to finish that"]);
+    assert!(!failure(&done[2]).changed);
+}
+
+#[test]
+fn what_can_not_be_fetched_changes_nothing() {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["a 1"]));
+    let options = "-o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold --download-only";
+    let tail = "-y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 --";
+    machine.refuses(
+        &format!("/usr/bin/apt-get install --no-install-recommends {options} {tail} a"),
+        "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem. \n",
+    );
+    let done = machine.apply(vec![package("a", &[])]);
+    let failed = failure(&done[0]);
+    assert_eq!(
+        failed.chain,
+        [
+            "apt-get install --download-only failed with exit code 100",
+            "dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem.",
+        ]
+    );
+    assert_eq!(
+        (failed.changed, &failed.hints[..]),
+        (false, &["`dpkg --configure -a` finishes what was interrupted".to_owned()][..])
+    );
+    assert!(
+        machine.ran().iter().all(|line| !line.starts_with("apt-get") || line.contains("--download-only"))
+    );
+}
+
+#[test]
+fn what_a_tool_says_it_did_is_looked_at() {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["a 1"]));
+    machine.becomes(&[]);
+    let done = machine.apply(vec![package("a", &[])]);
+    assert_eq!(told(&done), ["failed: it is still not installed"]);
+    assert!(failure(&done[0]).changed);
+}
+
+#[test]
+fn held_packages_stay_as_they_are() {
+    let machine = Machine::debian(&["zsh held 5.9-4", "vim held 9.0-1"]);
+    machine.index(&policy(&["vim 9.1-1 9.0-1", "zsh 5.9-4 5.8-1"]));
+    let done = machine.apply(vec![
+        package("zsh", &[]),
+        package("vim", &[("ensure", "latest")]),
+        package("zsh:amd64", &[("ensure", "absent")]),
+    ]);
+    assert_eq!(
+        told(&done),
+        [
+            "stable",
+            "failed: `vim` is held by dpkg: version 9.0-1 is installed, and 9.1-1 is the latest",
+            "failed: `zsh:amd64` is held by dpkg: version 5.9-4 is installed",
+        ]
+    );
+    assert_eq!(failure(&done[1]).hints, ["`apt-mark unhold vim` lets it go"]);
+    assert!(machine.ran().iter().all(|line| !line.starts_with("apt-get")), "{:?}", machine.ran());
+}
+
+#[test]
+fn a_lock_of_another_program_is_waited_for() {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["a 1"]));
+    machine.becomes(&["a installed 1"]);
+    let line = |seconds: u64| {
+        format!(
+            "/usr/bin/apt-get install --no-install-recommends -o DPkg::Options::=--force-confdef -o \
+             DPkg::Options::=--force-confold --download-only -y -q -o Dpkg::Use-Pty=0 -o \
+             DPkg::Lock::Timeout={seconds} -- a"
+        )
+    };
+    let held = "E: Could not get lock /var/cache/apt/archives/lock. It is held by process 7 (apt-get)\n";
+    machine.refuses(&line(300), held);
+    machine.refuses(&line(297), held);
+    let done = machine.apply(vec![package("a", &[])]);
+    assert_eq!(told(&done), ["changed"]);
+    assert_eq!(
+        done[0].warnings,
+        [
+            "had to wait for another program: Could not get lock /var/cache/apt/archives/lock. It is held by process 7 \
+          (apt-get); in all it took 6s"
+        ]
+    );
+
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["a 1"]));
+    machine.refuses(&line(4), held);
+    machine.refuses(&line(1), held);
+    machine.refuses(&line(0), held);
+    let done = machine.apply(vec![package("a", &[("lock_timeout", "4s")])]);
+    let failed = failure(&done[0]);
+    assert_eq!(failed.chain[0], "another program still works on the packages after 4s");
+    assert!(failed.hints.contains(&"`lock_timeout` says how long to wait for it".to_owned()));
+    assert_eq!(machine.ran().iter().filter(|line| line.contains("--download-only")).count(), 3);
+}
+
+#[test]
+fn a_daemon_that_a_package_starts_is_noted() {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["a 1"]));
+    machine.becomes(&["a installed 1"]);
+    let mut finished = printed(0, "", "");
+    finished.left_running.push(ccm_host::Process { pid: 7, name: "nginx".to_owned() });
+    let line = "/usr/bin/apt-get install --no-install-recommends -o DPkg::Options::=--force-confdef -o \
+                DPkg::Options::=--force-confold -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -- a";
+    machine.runner.fake.answer_with(line, finished);
+    let done = machine.apply(vec![package("a", &[])]);
+    assert_eq!(
+        (done[0].outcome.clone(), &done[0].notes[..]),
+        (Outcome::Changed, &["left running: 7 nginx".to_owned()][..])
+    );
+}

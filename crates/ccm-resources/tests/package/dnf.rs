@@ -1,0 +1,111 @@
+//! Packages of the Red Hat family, and which of the two tools is taken.
+
+use ccm_host::FakeFile;
+
+use crate::machine::{Machine, failure, told};
+use crate::package;
+
+#[test]
+fn packages_are_installed_upgraded_downgraded_and_removed() {
+    let has = "bash 0 5.1.8 6.el9 x86_64\nvim 2 9.0 1.el9 x86_64\nzsh 0 5.9 1.el9 x86_64\n";
+    let machine = Machine::rocky(has);
+    machine.index("nano 0 5.6 5.el9 x86_64\nbash 0 5.1.8 6.el9 x86_64\nbash 0 5.1.8 9.el9 x86_64\nglibc 0 2.34 60.el9 i686\n\
+         vim 2 8.2 20.el9 x86_64\nvim 2 9.0 1.el9 x86_64\n",
+    );
+    machine.becomes_as("bash 0 5.1.8 9.el9 x86_64\nglibc 0 2.34 60.el9 i686\nnano 0 5.6 5.el9 x86_64\nvim 2 9.0 1.el9 x86_64\nzsh 0 5.9 1.el9 x86_64\n");
+    machine.becomes_as("bash 0 5.1.8 9.el9 x86_64\nglibc 0 2.34 60.el9 i686\nnano 0 5.6 5.el9 x86_64\nvim 2 8.2 20.el9 x86_64\nzsh 0 5.9 1.el9 x86_64\n");
+    machine.becomes_as("bash 0 5.1.8 9.el9 x86_64\nglibc 0 2.34 60.el9 i686\nnano 0 5.6 5.el9 x86_64\nvim 2 8.2 20.el9 x86_64\n");
+    let resources = || {
+        vec![
+            package("nano", &[]),
+            package("bash", &[("ensure", "latest")]),
+            package("glibc.i686", &[("ensure", "2.34-60.el9")]),
+            package("vim", &[("ensure", "8.2")]),
+            package("zsh", &[("ensure", "absent")]),
+        ]
+    };
+    let done = machine.apply(resources());
+    assert_eq!(told(&done), ["changed", "changed", "changed", "changed", "changed"]);
+    let ran = machine.runner.fake.lines();
+    let changes: Vec<&str> = ran.iter().filter_map(|line| line.strip_prefix("/usr/bin/dnf ")).collect();
+    let changes: Vec<&str> = changes.into_iter().filter(|line| !line.starts_with("-q repoquery")).collect();
+    let install = "install --setopt=install_weak_deps=False -y -q --setopt=exit_on_lock=True";
+    let downgrade = "downgrade --setopt=install_weak_deps=False -y -q --setopt=exit_on_lock=True";
+    let targets = "nano bash-0:5.1.8-9.el9 glibc-0:2.34-60.el9.i686";
+    assert_eq!(
+        changes,
+        [
+            &format!("{install} --downloadonly {targets}"),
+            &format!("{install} {targets}"),
+            &format!("{downgrade} --downloadonly vim-2:8.2-20.el9"),
+            &format!("{downgrade} vim-2:8.2-20.el9"),
+            "remove --setopt=clean_requirements_on_remove=False -y -q --setopt=exit_on_lock=True zsh",
+        ]
+    );
+    assert_eq!(done[3].final_ensure.as_deref(), Some("8.2-20.el9"));
+    let state = done[3].state.clone().expect("a state");
+    assert_eq!(state["metadata"]["extended"]["epoch"], "2");
+}
+
+#[test]
+fn dnf_5_is_preferred_and_knows_no_option_of_4() {
+    let mut machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\n");
+    machine.files.files.insert("/usr/bin/dnf5".into());
+    machine.index("nano 0 5.6 5.el9 x86_64\n");
+    machine.becomes_as("bash 0 5.1.8 6.el9 x86_64\nnano 0 5.6 5.el9 x86_64\n");
+    assert_eq!(told(&machine.apply(vec![package("nano", &[("recommends", "true")])])), ["changed"]);
+    let ran = machine.runner.fake.lines();
+    assert_eq!(
+        ran.iter().rev().nth(1).map(String::as_str),
+        Some("/usr/bin/dnf5 install --setopt=install_weak_deps=True -y -q nano")
+    );
+}
+
+#[test]
+fn locked_packages_stay_as_they_are() {
+    let machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\n");
+    let list = FakeFile::of("bash-0:5.1.8-6.el9.*\n");
+    machine.files.entries.borrow_mut().insert("/etc/dnf/plugins/versionlock.list".into(), list);
+    let done = machine.apply(vec![package("bash", &[]), package("bash.x86_64", &[("ensure", "absent")])]);
+    assert_eq!(told(&done)[0], "stable");
+    let failed = failure(&done[1]);
+    assert_eq!(
+        failed.chain,
+        ["`bash.x86_64` is held by the plugin versionlock of dnf", "version 5.1.8-6.el9 is installed"]
+    );
+    assert_eq!(failed.hints, ["`dnf versionlock delete bash` lets it go"]);
+}
+
+#[test]
+fn the_tool_whose_machine_it_is_does_the_work() {
+    let all = ["/usr/bin/apt-get", "/usr/bin/dpkg", "/usr/bin/dnf", "/usr/bin/rpm"];
+    for (programs, os, expected) in [
+        (&all[..], "ID=debian\n", Some("apt")),
+        (&all[..], "NAME=x\nID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", Some("apt")),
+        (&all[..], "ID=fedora\n", Some("dnf")),
+        (&all[..], "ID='almalinux'\nID_LIKE='rhel centos fedora'\n", Some("dnf")),
+        (&all[..], "ID=unheard-of\n", Some("apt")),
+        (&all[..2], "ID=fedora\n", Some("apt")),
+        (&all[2..], "ID=debian\n", Some("dnf")),
+        (&all[..1], "ID=debian\n", None),
+        (&all[2..3], "ID=fedora\n", None),
+        (&[], "ID=alpine\n", None),
+    ] {
+        let mut machine = Machine::debian(&[]);
+        machine.files.files.clear();
+        machine.files.files.extend(programs.iter().map(Into::into));
+        machine.files.entries.borrow_mut().insert("/etc/os-release".into(), FakeFile::of(os));
+        let done = machine.noop(vec![package("zsh", &[("ensure", "absent")])]);
+        assert_eq!(done[0].provider.as_deref(), expected, "{programs:?} {os}");
+    }
+    let mut machine = Machine::debian(&[]);
+    machine.files.files.clear();
+    let done = machine.noop(vec![package("zsh", &[]), package("zsh", &[("provider", "dnf")])]);
+    assert_eq!(
+        told(&done),
+        [
+            "failed: no provider can work on this host: apt: there is no /usr/bin/apt-get: dnf: there is no /usr/bin/dnf",
+            "failed: provider `dnf` can't work on this host: there is no /usr/bin/dnf",
+        ]
+    );
+}

@@ -1,0 +1,112 @@
+//! When the index is refreshed, and what comes of it.
+
+use std::time::Duration;
+
+use ccm_model::Transaction;
+
+use crate::machine::{Machine, failure, policy, told};
+use crate::package;
+
+const UPDATE: &str = "/usr/bin/apt-get update -q";
+
+/// Makes something last modified that long ago.
+fn modified(machine: &mut Machine, path: &str, ago: Duration) {
+    use ccm_host::Clock as _;
+    machine.files.files.insert(path.into());
+    machine.files.modified.insert(path.into(), machine.clock.now() - ago);
+}
+
+fn updates(machine: &Machine) -> usize {
+    machine.runner.fake.lines().iter().filter(|line| *line == UPDATE).count()
+}
+
+fn latest(machine: &Machine) -> Vec<Transaction> {
+    machine.apply(vec![package("zsh", &[("ensure", "latest"), ("update_cache", "1h")])])
+}
+
+#[test]
+fn an_old_index_is_refreshed_before_it_says_what_is_latest() {
+    for (stamp, minutes, refreshed) in [
+        ("/var/lib/apt/lists", 61, 1),
+        ("/var/lib/apt/lists", 59, 0),
+        ("/var/lib/apt/periodic/update-success-stamp", 1, 0),
+        ("/state/refreshed-apt", 1, 0),
+        ("/state/refreshed-apt", 60, 1),
+        // The clock was set back.
+        ("/nothing", 0, 1),
+    ] {
+        let mut machine = Machine::debian(&["zsh installed 5.9-4"]);
+        modified(&mut machine, stamp, Duration::from_secs(60 * minutes));
+        machine.index(&policy(&["zsh 5.9-4"]));
+        let done = latest(&machine);
+        assert_eq!(told(&done), ["stable"], "{stamp} {minutes}");
+        assert_eq!(updates(&machine), refreshed, "{stamp} {minutes}");
+        let reason = "version 5.9-4 is installed, and nothing newer is there";
+        assert_eq!(done[0].reason.as_deref(), Some(reason));
+    }
+}
+
+#[test]
+fn noop_refreshes_nothing_and_says_that_it_can_not_know() {
+    let machine = Machine::debian(&["zsh installed 5.9-4"]);
+    let done = machine.noop(vec![package("zsh", &[("ensure", "latest"), ("update_cache", "1h")])]);
+    assert_eq!(told(&done), ["not known before the index of packages is refreshed"]);
+    let done = machine.noop(vec![package("nano", &[("update_cache", "1h")])]);
+    assert_eq!(told(&done), ["Would have installed"]);
+    assert_eq!(
+        done[0].warnings,
+        ["as things are now: there is no package `nano` in the index, which would be refreshed first"]
+    );
+    assert_eq!(updates(&machine), 0);
+}
+
+#[test]
+fn an_index_that_does_not_know_a_package_is_refreshed_once() {
+    let mut machine = Machine::debian(&[]);
+    // It was emptied a moment ago.
+    modified(&mut machine, "/var/lib/apt/lists", Duration::ZERO);
+    machine.index_becomes(&policy(&["zsh 5.9-4"]));
+    machine.becomes(&["zsh installed 5.9-4"]);
+    let done = machine.apply(vec![package("zsh", &[("update_cache", "1d")])]);
+    assert_eq!(told(&done), ["changed"]);
+    assert_eq!(done[0].notes, ["the index of packages was refreshed"]);
+    assert_eq!(updates(&machine), 1);
+    assert!(machine.files.entries.borrow().contains_key(std::path::Path::new("/state/refreshed-apt")));
+
+    let mut machine = Machine::debian(&[]);
+    modified(&mut machine, "/state/refreshed-apt", Duration::from_secs(60));
+    let done = machine.apply(vec![package("zsh", &[("update_cache", "1d")])]);
+    assert_eq!(told(&done), ["failed: there is no package `zsh` in the index"]);
+    assert_eq!(updates(&machine), 0);
+}
+
+#[test]
+fn a_refresh_that_fails_fails_what_asked_for_it() {
+    let machine = Machine::debian(&["zsh installed 5.9-4"]);
+    machine.refuses(UPDATE, "E: The repository 'http://x' is not signed.\n");
+    let done = latest(&machine);
+    let failed = failure(&done[0]);
+    assert_eq!(
+        failed.chain,
+        [
+            "the index of packages can't be refreshed",
+            "apt-get update failed with exit code 100",
+            "The repository 'http://x' is not signed.",
+        ]
+    );
+    assert!(!failed.changed);
+}
+
+#[test]
+fn nothing_is_refreshed_for_what_is_as_wanted() {
+    let machine = Machine::debian(&["zsh installed 5.9-4"]);
+    for properties in [&[][..], &[("ensure", "5.9")]] {
+        let properties = [properties, &[("update_cache", "0")]].concat();
+        assert_eq!(told(&machine.apply(vec![package("zsh", &properties)])), ["stable"]);
+    }
+    assert_eq!(
+        told(&machine.apply(vec![package("nano", &[("ensure", "absent"), ("update_cache", "0")])])),
+        ["stable"]
+    );
+    assert_eq!(updates(&machine), 0);
+}

@@ -1,0 +1,249 @@
+//! A machine that the test invents, and runs on it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use ccm_engine::{NoLateValues, Run, Stop};
+use ccm_host::{
+    Account, AccountError, Cancellation, Captured, Command, Exit, FakeClock, FakeFile, FakeFiles, FakeRunner,
+    Finished, Host, Identity, Local, PrivateDirectory, Runner, StartError,
+};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Stream, Transaction};
+use ccm_resources::types;
+
+/// The paragraph of dpkg itself, which says what the machine is.
+const DPKG: &str = "Package: dpkg\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1.21.22\n\n";
+
+pub(crate) struct Machine {
+    pub runner: Packaged,
+    pub files: FakeFiles,
+    pub clock: FakeClock,
+}
+
+impl Machine {
+    fn with(programs: &[&str], os: &str) -> Self {
+        let mut files = FakeFiles::default();
+        files.files.extend(programs.iter().map(Into::into));
+        files.directories.insert("/state".into());
+        files.entries.borrow_mut().insert("/etc/os-release".into(), FakeFile::of(os));
+        let clock = FakeClock::default();
+        clock.advance(Duration::from_secs(86_400));
+        Self { runner: Packaged::default(), files, clock }
+    }
+
+    /// One of Debian, with these packages as `name status version` beside dpkg.
+    pub(crate) fn debian(packages: &[&str]) -> Self {
+        let mut machine = Self::with(&["/usr/bin/apt-get", "/usr/bin/dpkg"], "ID=debian\n");
+        // With this dpkg is asked, which lets a test say what it has before and after.
+        machine.files.directories.insert("/var/lib/dpkg/updates".into());
+        machine.files.files.insert("/var/lib/dpkg/updates/0001".into());
+        machine.runner.database.replace(status(packages));
+        machine
+    }
+
+    /// One of the Red Hat family, with what rpm prints.
+    pub(crate) fn rocky(rpm: &str) -> Self {
+        let machine =
+            Self::with(&["/usr/bin/dnf", "/usr/bin/rpm"], "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n");
+        machine.runner.database.replace(rpm.to_owned());
+        machine
+    }
+
+    /// What dpkg has after the next change.
+    pub(crate) fn becomes(&self, packages: &[&str]) {
+        self.becomes_as(&status(packages));
+    }
+
+    /// What the database prints after the next change.
+    pub(crate) fn becomes_as(&self, database: &str) {
+        self.runner.next.borrow_mut().push_back(database.to_owned());
+    }
+
+    /// What the index answers, whatever names it is asked for.
+    pub(crate) fn index(&self, printed: &str) {
+        self.runner.index.replace(printed.to_owned());
+    }
+
+    /// What it answers once it was refreshed.
+    pub(crate) fn index_becomes(&self, printed: &str) {
+        self.runner.refreshed.replace(Some(printed.to_owned()));
+    }
+
+    /// Makes a command fail with that.
+    pub(crate) fn refuses(&self, line: &str, stderr: &str) {
+        self.runner.fake.answer_with(line, printed(100, "", stderr));
+    }
+
+    pub(crate) fn apply(&self, resources: Vec<Resource>) -> Vec<Transaction> {
+        self.run(resources, false)
+    }
+
+    pub(crate) fn noop(&self, resources: Vec<Resource>) -> Vec<Transaction> {
+        self.run(resources, true)
+    }
+
+    fn run(&self, resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
+        let catalog = Catalog { resources, ..Catalog::default() };
+        let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
+        let run = Run {
+            catalog: &catalog,
+            types: &types,
+            host: Host { runner: &self.runner, files: &self.files, clock: &self.clock },
+            late: &NoLateValues,
+            secrets: &Secrets::new(),
+            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
+            noop,
+            fail_on_error: false,
+            only: None,
+            diff: false,
+            directory: Path::new("/"),
+            state_directory: Some(Path::new("/state")),
+            describe_unchanged: true,
+        };
+        let mut transactions = Vec::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(run.apply(&mut |event| {
+            if let Event::ResourceFinished(finished) = event {
+                transactions.push(*finished);
+            }
+        }));
+        transactions
+    }
+
+    /// The lines of what was run, shortened, and forgotten.
+    pub(crate) fn ran(&self) -> Vec<String> {
+        let options = " -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 --";
+        let conffiles = " -o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold";
+        let short = |line: String| {
+            line.replace(conffiles, "").replace(options, "").replace("/usr/bin/", "").replace(" -o ", " ")
+        };
+        self.runner.fake.lines().into_iter().map(short).collect()
+    }
+}
+
+/// What dpkg writes of packages, each as `name status version`, and of itself.
+pub(crate) fn status(packages: &[&str]) -> String {
+    let paragraph = |package: &&str| {
+        let words: Vec<&str> = package.split(' ').collect();
+        let [name, status, version] = words[..] else { panic!("three words: {package}") };
+        let (want, status) = if status == "held" { ("hold", "installed") } else { ("install", status) };
+        format!("Package: {name}\nStatus: {want} ok {status}\nArchitecture: amd64\nVersion: {version}\n\n")
+    };
+    DPKG.to_owned() + &packages.iter().map(paragraph).collect::<String>()
+}
+
+pub(crate) fn printed(code: i32, stdout: &str, stderr: &str) -> Finished {
+    let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
+    Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(Exit::Code(code)) }
+}
+
+/// What `apt-cache policy` prints, each as `name candidate other…`.
+pub(crate) fn policy(packages: &[&str]) -> String {
+    let stanza = |package: &&str| {
+        let mut words = package.split(' ');
+        let name = words.next().unwrap_or_default();
+        let candidate = words.clone().next().unwrap_or("(none)");
+        let versions: String =
+            words.map(|version| format!("     {version} 500\n        500 http://x\n")).collect();
+        format!("{name}:\n  Installed: ?\n  Candidate: {candidate}\n  Version table:\n{versions}")
+    };
+    packages.iter().map(stanza).collect()
+}
+
+/// Each outcome in a word, with what noop says or why it failed.
+pub(crate) fn told(transactions: &[Transaction]) -> Vec<String> {
+    let told = |transaction: &Transaction| match &transaction.outcome {
+        Outcome::WouldChange { message } => message.clone(),
+        Outcome::Failed(failure) => format!("failed: {}", failure.chain.join(": ")),
+        other => other.word().to_owned(),
+    };
+    transactions.iter().map(told).collect()
+}
+
+/// The failure of a transaction that has one.
+pub(crate) fn failure(transaction: &Transaction) -> &Failure {
+    match &transaction.outcome {
+        Outcome::Failed(failure) => failure,
+        other => panic!("not failed but {other:?}"),
+    }
+}
+
+/// A runner with a database of packages, which is another one after each change.
+#[derive(Default)]
+pub(crate) struct Packaged {
+    pub fake: FakeRunner,
+    database: RefCell<String>,
+    next: RefCell<VecDeque<String>>,
+    index: RefCell<String>,
+    refreshed: RefCell<Option<String>>,
+}
+
+impl Runner for Packaged {
+    fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
+        self.fake.find(name, path, cwd)
+    }
+
+    fn base_environment(&self) -> Vec<(String, String)> {
+        self.fake.base_environment()
+    }
+
+    fn find_as(&self, who: &Identity, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
+        self.fake.find_as(who, name, path, cwd)
+    }
+
+    fn account(&self, user: &str) -> Result<Account, AccountError> {
+        self.fake.account(user)
+    }
+
+    fn group(&self, name: &str) -> Result<u32, AccountError> {
+        self.fake.group(name)
+    }
+
+    fn inherited_environment(&self) -> Vec<(String, String)> {
+        self.fake.inherited_environment()
+    }
+
+    fn own_identity(&self) -> io::Result<Identity> {
+        self.fake.own_identity()
+    }
+
+    fn may_become(&self, identity: &Identity) -> Result<(), StartError> {
+        self.fake.may_become(identity)
+    }
+
+    fn private_directory(&self, owner: Option<&Identity>) -> io::Result<PrivateDirectory> {
+        self.fake.private_directory(owner)
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        Box::pin(async move {
+            let finished = self.fake.run(command, cancellation, on_line).await?;
+            let has = |arg: &str| command.args.iter().any(|found| found == arg);
+            if has("--status") || has("-qa") {
+                return Ok(printed(0, &self.database.borrow(), ""));
+            }
+            if has("policy") || has("repoquery") {
+                return Ok(printed(0, &self.index.borrow(), ""));
+            }
+            if has("update") || has("makecache") {
+                self.refreshed.take().into_iter().for_each(|index| drop(self.index.replace(index)));
+            }
+            let changes = ["install", "downgrade", "remove"].into_iter().any(has);
+            let is_fetched = has("--download-only") || has("--downloadonly");
+            if changes && !is_fetched {
+                let next = self.next.borrow_mut().pop_front();
+                next.into_iter().for_each(|next| drop(self.database.replace(next)));
+            }
+            Ok(finished)
+        })
+    }
+}

@@ -55,6 +55,9 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
     ),
 ];
 
+/// Examples that would change the machine of whoever runs the tests.
+const LOOKED_AT: [&str; 1] = ["packages"];
+
 /// Copies the examples, with the directory that they write to replaced by the test's.
 fn copy_examples(scratch: &Scratch) {
     copy(&repository("examples"), "examples", scratch);
@@ -178,7 +181,7 @@ fn every_example_is_on_the_list_and_described() {
         .filter_map(|name| name.strip_suffix(".yaml").map(|name| (name.to_owned(), false)))
         .collect();
     let readme = std::fs::read_to_string(repository("examples/README.md")).expect("the list of examples");
-    for (name, ..) in EXAMPLES {
+    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT) {
         assert!(readme.contains(&format!("]({name}.yaml)")), "{name} is not described");
         *there.get_mut(*name).expect("an example on the list") = true;
     }
@@ -186,8 +189,24 @@ fn every_example_is_on_the_list_and_described() {
 }
 
 #[test]
+fn what_would_change_the_machine_is_looked_at_in_noop() {
+    for name in LOOKED_AT {
+        let scratch = Scratch::new();
+        copy_examples(&scratch);
+        let noop = apply(name, &scratch, &["--noop"]);
+        if noop.stdout.contains("no provider can work on this host") {
+            skipped(&noop.stdout);
+            continue;
+        }
+        assert_eq!(noop.code, 0, "{name}: {}", noop.shown());
+        assert!(noop.stdout.contains("Would have installed latest"), "{name}: {}", noop.shown());
+        assert_eq!(scratch.names(), ["examples"], "{name} changed something in noop: {}", noop.shown());
+    }
+}
+
+#[test]
 fn every_example_is_valid_and_can_be_drawn() {
-    for (name, ..) in EXAMPLES {
+    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT) {
         let scratch = Scratch::new();
         copy_examples(&scratch);
         let path = format!("examples/{name}.yaml");

@@ -25,6 +25,7 @@ mod made_of;
 mod manifests;
 mod mistakes;
 mod owed;
+mod packages;
 mod record;
 mod render;
 mod schema;

@@ -250,7 +250,7 @@ pub(crate) fn lacking(package: &Package, state: &State, chosen: Option<&str>) ->
     let scheme = state.scheme;
     let still = |what: String| Some(Failure::new(what));
     match (&package.ensure, &state.found.presence) {
-        (Ensure::Absent, Presence::Gone) => None,
+        (Ensure::Absent, Presence::Gone) | (Ensure::Present, Presence::Installed(_)) => None,
         (Ensure::Absent, Presence::ConfigFiles) if !package.purge => None,
         (Ensure::Absent, Presence::ConfigFiles) => {
             still("its configuration files are still there".to_owned())
@@ -269,7 +269,6 @@ pub(crate) fn lacking(package: &Package, state: &State, chosen: Option<&str>) ->
                 None => failure,
             })
         }
-        (Ensure::Present, Presence::Installed(_)) => None,
         (Ensure::Latest, Presence::Installed(version)) => {
             chosen.filter(|chosen| scheme.compare(version, chosen) == Ordering::Less).and_then(|chosen| {
                 let (version, chosen) = (scheme.shown(version), scheme.shown(chosen));

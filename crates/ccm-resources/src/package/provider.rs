@@ -282,8 +282,8 @@ impl<T: Tool> Packages<T> {
             return planned;
         }
         let lock_timeout = changes.iter().map(|(package, _)| package.lock_timeout).max().unwrap_or_default();
-        let refreshed = carry_out(&self.0.refresh(context.host), lock_timeout, context).await;
-        match refreshed {
+        let ended = carry_out(&self.0.refresh(context.host), lock_timeout, context).await;
+        match ended {
             Ok(()) => {
                 remember_refresh(&self.0, context);
                 context.note("the index of packages was refreshed");

@@ -66,11 +66,9 @@ fn compare_segments(left: &str, right: &str) -> Ordering {
                 continue;
             }
             (Some(b'~'), _) => return Ordering::Less,
-            (_, Some(b'~')) => return Ordering::Greater,
+            (_, Some(b'~')) | (Some(_), None) => return Ordering::Greater,
             (None, None) => return Ordering::Equal,
-            (None, Some(_)) => return Ordering::Less,
-            (Some(_), None) => return Ordering::Greater,
-            (Some(b'^'), Some(_)) => return Ordering::Less,
+            (None | Some(b'^'), Some(_)) => return Ordering::Less,
             (Some(_), Some(b'^')) => return Ordering::Greater,
             (Some(_), Some(_)) => {}
         }

@@ -193,3 +193,27 @@ fn an_installation_that_has_begun_is_finished_when_the_run_is_to_end() {
     assert_eq!(outcomes(&called), ["changed", "skipped", "skipped"], "{}", called.shown());
     assert_eq!(has(&scratch), ["slow 1 installed"]);
 }
+
+#[test]
+fn a_second_signal_ends_it_at_once_and_says_what_is_left_to_do() {
+    let Some(scratch) = prepared() else { return };
+    let running = call(&scratch, "        - slow: {update_cache: 1h}\n", &[]).start();
+    wait_until("the package is being installed", || scratch.has("begun"));
+    // Two of a kind that come at once are one.
+    running.signal("TERM");
+    running.signal("INT");
+    let called = running.finish();
+    assert!([130, 143].contains(&called.code), "{}", called.shown());
+    assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
+    for expected in [
+        "apt-get install was stopped, because the run was",
+        "something may have been changed",
+        "hint: `dpkg --configure -a` finishes what was interrupted",
+    ] {
+        assert!(called.stdout.contains(expected), "{expected}: {}", called.shown());
+    }
+    scratch.write("go-on", "");
+    let called = apply(&scratch, "        - slow:\n");
+    assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
+    assert!(called.stdout.contains("dpkg was interrupted"), "{}", called.shown());
+}

@@ -148,17 +148,22 @@ pub(crate) const SECONDS_LEFT: &str = "{seconds left}";
 
 /// What a line says of a lock that another program holds.
 fn held_lock(line: &str) -> Option<&str> {
-    const SIGNS: [&str; 6] = [
+    const SIGNS: [&str; 5] = [
+        // apt, as it looks for the lock, and as it gives up
         "Could not get lock",
         "is another process using it",
+        // dpkg
         "is locked by another process",
-        "lock is already held by",
-        "Failed to obtain",
+        // dnf 4, as it gives up, and as it waits
+        "already locked by",
         "Waiting for process with pid",
     ];
-    let at = SIGNS.iter().find_map(|sign| line.find(sign))?;
+    if !SIGNS.iter().any(|sign| line.contains(sign)) {
+        return None;
+    }
+    let told = line.strip_prefix("E: ").unwrap_or(line);
+    let told = told.strip_prefix("Waiting for cache lock: ").unwrap_or(told);
     // apt counts the seconds behind it, in front of a line that it writes over.
-    let told = line[at..].trim_end();
     Some(told.split("...").next().unwrap_or(told).trim_end())
 }
 
@@ -220,7 +225,14 @@ mod tests {
             ),
             (
                 "dpkg: error: dpkg frontend lock is locked by another process",
-                Some("is locked by another process"),
+                Some("dpkg: error: dpkg frontend lock is locked by another process"),
+            ),
+            ("metadata already locked by 12", Some("metadata already locked by 12")),
+            (
+                "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?",
+                Some(
+                    "Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?",
+                ),
             ),
             (
                 "Waiting for process with pid 12 to finish.",

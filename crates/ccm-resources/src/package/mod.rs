@@ -2,7 +2,9 @@
 
 mod apt;
 mod call;
+mod change;
 mod decide;
+mod digits;
 mod dnf;
 mod properties;
 mod provider;

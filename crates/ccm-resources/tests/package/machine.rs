@@ -147,8 +147,10 @@ pub(crate) fn policy(packages: &[&str]) -> String {
         let mut words = package.split(' ');
         let name = words.next().unwrap_or_default();
         let candidate = words.clone().next().unwrap_or("(none)");
-        let versions: String =
-            words.map(|version| format!("     {version} 500\n        500 http://x\n")).collect();
+        let versions: String = words
+            .map(|version| format!("     {version} 500\n        500 http://x\n"))
+            .collect::<Vec<_>>()
+            .concat();
         format!("{name}:\n  Installed: ?\n  Candidate: {candidate}\n  Version table:\n{versions}")
     };
     packages.iter().map(stanza).collect()
@@ -234,14 +236,18 @@ impl Runner for Packaged {
             if has("policy") || has("repoquery") {
                 return Ok(printed(0, &self.index.borrow(), ""));
             }
-            if has("update") || has("makecache") {
-                self.refreshed.take().into_iter().for_each(|index| drop(self.index.replace(index)));
+            if (has("update") || has("makecache"))
+                && let Some(index) = self.refreshed.take()
+            {
+                self.index.replace(index);
             }
             let changes = ["install", "downgrade", "remove"].into_iter().any(has);
             let is_fetched = has("--download-only") || has("--downloadonly");
             if changes && !is_fetched {
                 let next = self.next.borrow_mut().pop_front();
-                next.into_iter().for_each(|next| drop(self.database.replace(next)));
+                if let Some(next) = next {
+                    self.database.replace(next);
+                }
             }
             Ok(finished)
         })

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::package::digits::{compare_digits, split};
+
 /// Compares two versions as dpkg does.
 pub(crate) fn compare(left: &str, right: &str) -> Ordering {
     let (left, right) = (Parts::of(left), Parts::of(right));
@@ -62,11 +64,6 @@ fn compare_part(left: &str, right: &str) -> Ordering {
     Ordering::Equal
 }
 
-/// Splits behind the bytes that are so.
-pub(crate) fn split(bytes: &[u8], is_so: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
-    bytes.split_at(bytes.iter().position(|byte| !is_so(byte)).unwrap_or(bytes.len()))
-}
-
 /// A tilde comes before the end, the end before letters, letters before all else.
 fn compare_text(left: &[u8], right: &[u8]) -> Ordering {
     let weight = |byte: Option<&u8>| match byte {
@@ -79,13 +76,6 @@ fn compare_text(left: &[u8], right: &[u8]) -> Ordering {
         .map(|at| weight(left.get(at)).cmp(&weight(right.get(at))))
         .find(|ordering| ordering.is_ne())
         .unwrap_or(Ordering::Equal)
-}
-
-/// Compares numbers of any length.
-pub(crate) fn compare_digits(left: &[u8], right: &[u8]) -> Ordering {
-    let (_, left) = split(left, |byte| *byte == b'0');
-    let (_, right) = split(right, |byte| *byte == b'0');
-    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::package::apt::version::{compare_digits, split};
+use crate::package::digits::{compare_digits, split};
 
 /// Compares two versions as rpm does. Where one says nothing of its release, that of the other does not matter.
 pub(crate) fn compare<'a>(left: &'a str, right: &'a str) -> Ordering {

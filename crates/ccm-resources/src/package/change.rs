@@ -1,0 +1,272 @@
+//! Changing packages: together as far as that goes, and each by itself where it does not.
+
+use std::collections::HashSet;
+
+use ccm_engine::Context;
+use ccm_host::Level;
+use ccm_model::Failure;
+
+use super::call::carry_out;
+use super::decide::{Done, Install, Plan, lacking, plan};
+use super::provider::{Packages, is_root, matters};
+use super::state::{Offer, State};
+use super::tool::{Target, Tool, Way, own_is_older, remember_refresh};
+use super::wanted::Package;
+
+/// A package that is to be changed, and what is known of it.
+struct Member<'a> {
+    package: &'a Package,
+    state: State,
+    /// The version that was chosen.
+    version: Option<String>,
+}
+
+impl<T: Tool> Packages<T> {
+    /// Changes packages: an effect for each.
+    pub(super) async fn execute_all(
+        &self,
+        changes: &[(&Package, &State)],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<Done, Failure>> {
+        let mut results: Vec<Option<Result<Done, Failure>>> = changes.iter().map(|_| None).collect();
+        let mut members: Vec<(usize, Member<'_>)> = Vec::new();
+        if is_root(context.host) {
+            let planned = self.planned(changes, context).await;
+            for (at, ((package, _), planned)) in changes.iter().zip(planned).enumerate() {
+                match planned {
+                    Ok((state, Plan::Install(Install { version: Ok(version), .. }))) => {
+                        members.push((at, Member { package, state, version }));
+                    }
+                    Ok((state, Plan::Remove(_))) => {
+                        members.push((at, Member { package, state, version: None }));
+                    }
+                    Ok((
+                        _,
+                        Plan::Install(Install { version: Err(failure), .. }) | Plan::Fail(_, failure),
+                    )) => {
+                        results[at] = Some(Err(failure));
+                    }
+                    Ok((_, Plan::Keep(reason) | Plan::Refresh(reason))) => {
+                        results[at] = Some(Ok(Done::Nothing { reason }));
+                    }
+                    Err(failure) => results[at] = Some(Err(failure)),
+                }
+            }
+        } else {
+            let failure = Failure::new("only root can change packages").with_hint("run ccm as root");
+            results.fill(Some(Err(failure)));
+        }
+        while let Some((_, first)) = members.first() {
+            let way = first.way();
+            let (alike, rest): (Vec<_>, Vec<_>) =
+                members.into_iter().partition(|(_, member)| member.way() == way);
+            members = rest;
+            let (places, alike): (Vec<usize>, Vec<Member<'_>>) = alike.into_iter().unzip();
+            if let Some(way) = way {
+                let done = self.change_alike(way, &alike, context).await;
+                for (place, done) in places.into_iter().zip(done) {
+                    results[place] = Some(done);
+                }
+            }
+        }
+        let nothing = || Ok(Done::Nothing { reason: "there is nothing to do".to_owned() });
+        results.into_iter().map(|result| result.unwrap_or_else(nothing)).collect()
+    }
+
+    /// Decides on each change again with all that the index has, which is refreshed first where that is asked for.
+    async fn planned(
+        &self,
+        changes: &[(&Package, &State)],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<(State, Plan), Failure>> {
+        let mut planned = self.planned_now(changes, context).await;
+        let refreshes = |(package, planned): &(&Package, &Result<(State, Plan), Failure>)| {
+            let Some(age) = package.update_cache else { return false };
+            match planned {
+                Ok((state, _)) if state.is_stale => true,
+                // An index that was emptied is not old, and knows nothing.
+                Ok((_, Plan::Install(Install { version: Err(_), .. }))) => {
+                    own_is_older(&self.0, context, age)
+                }
+                _ => false,
+            }
+        };
+        let asks: Vec<bool> = changes
+            .iter()
+            .zip(&planned)
+            .map(|((package, _), planned)| refreshes(&(package, planned)))
+            .collect();
+        if !asks.contains(&true) {
+            return planned;
+        }
+        let lock_timeout = changes.iter().map(|(package, _)| package.lock_timeout).max().unwrap_or_default();
+        let ended = carry_out(&self.0.refresh(context.host), lock_timeout, context).await;
+        match ended {
+            Ok(()) => {
+                remember_refresh(&self.0, context);
+                context.note("the index of packages was refreshed");
+                let changes: Vec<(&Package, State)> = changes
+                    .iter()
+                    .map(|(package, state)| {
+                        (*package, State { is_stale: false, offer: Offer::NotAsked, ..(*state).clone() })
+                    })
+                    .collect();
+                let changes: Vec<(&Package, &State)> =
+                    changes.iter().map(|(package, state)| (*package, state)).collect();
+                self.planned_now(&changes, context).await
+            }
+            Err(failure) => {
+                let failure =
+                    self.advised(failure, None).because_of("the index of packages can't be refreshed");
+                for (planned, asks) in planned.iter_mut().zip(asks) {
+                    if asks {
+                        *planned = Err(failure.clone());
+                    }
+                }
+                planned
+            }
+        }
+    }
+
+    async fn planned_now(
+        &self,
+        changes: &[(&Package, &State)],
+        context: &Context<'_>,
+    ) -> Vec<Result<(State, Plan), Failure>> {
+        let asks = |(package, state): &&(&Package, &State)| {
+            state.offer == Offer::NotAsked && !state.is_stale && matters(package, state)
+        };
+        let names: Vec<&str> = changes.iter().filter(asks).map(|(package, _)| &*package.name).collect();
+        let offers = self.offers(&names, context).await;
+        let mut offers = offers.map(Vec::into_iter);
+        let complete = |change: &(&Package, &State)| {
+            let (package, state) = *change;
+            let mut state = state.clone();
+            if asks(&change) {
+                match &mut offers {
+                    Ok(offers) => state.offer = offers.next().unwrap_or_default(),
+                    Err(failure) => return Err(failure.clone()),
+                }
+            }
+            let plan = plan(package, &state);
+            Ok((state, plan))
+        };
+        changes.iter().map(complete).collect()
+    }
+
+    /// Changes packages by one call if that can be. If not, each is changed by itself, so that none fails for
+    /// another.
+    async fn change_alike(
+        &self,
+        way: Way,
+        members: &[Member<'_>],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<Done, Failure>> {
+        let before = if self.0.may_remove_more(way) { self.database(context).await.ok() } else { None };
+        let mut results = self.change_together(way, members, context).await;
+        let is_over = context.cancellation.level() > Level::Go;
+        if members.len() > 1 && !is_over {
+            for (member, result) in members.iter().zip(&mut results) {
+                let Err(Failure { changed, .. }) = *result else { continue };
+                let mut alone = self.change_together(way, std::slice::from_ref(member), context).await;
+                *result = alone.remove(0).map_err(|failure| {
+                    // The call for all may have changed something of it.
+                    Failure { changed: changed || failure.changed, ..failure }
+                });
+            }
+        }
+        if let Some(before) = before {
+            self.tell_removed(&before, members, context).await;
+        }
+        results
+    }
+
+    /// One call for all. What it was to bring about is looked at, whatever it says of itself.
+    async fn change_together(
+        &self,
+        way: Way,
+        members: &[Member<'_>],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<Done, Failure>> {
+        let targets: Vec<Target<'_>> = members.iter().map(Member::target).collect();
+        let lock_timeout = members.iter().map(|member| member.package.lock_timeout).max().unwrap_or_default();
+        if let Some(call) = self.0.prepare(context.host, way, &targets)
+            && let Err(failure) = carry_out(&call, lock_timeout, context).await
+        {
+            let database = self.database(context).await.ok();
+            let failure = self.advised(failure, database.as_deref());
+            return members.iter().map(|_| Err(failure.clone())).collect();
+        }
+        let ended = carry_out(&self.0.change(context.host, way, &targets), lock_timeout, context).await;
+        let done = |member: &Member<'_>| Ok(Done::Changed { version: member.version.clone() });
+        let failure = match ended {
+            // What it amounts to is verified.
+            Ok(()) => return members.iter().map(done).collect(),
+            Err(failure) => failure,
+        };
+        let database = self.database(context).await;
+        let mut failure = self.advised(failure, database.as_deref().ok());
+        failure.changed = true;
+        let Ok(database) = database else {
+            let failure = failure.with_hint(self.0.repair());
+            return members.iter().map(|_| Err(failure.clone())).collect();
+        };
+        let judged = members.iter().map(|member| {
+            let found = self.0.find(&database, &member.package.name);
+            let state = State { found, ..member.state.clone() };
+            match lacking(member.package, &state, member.version.as_deref()) {
+                Some(_) => Err(failure.clone()),
+                None => done(member),
+            }
+        });
+        let judged: Vec<_> = judged.collect();
+        // One that failed together with others is changed again by itself.
+        if members.len() == 1 && judged.iter().any(Result::is_ok) {
+            context.warn(failure.chain.join(": "));
+        }
+        judged
+    }
+
+    /// Says which packages went that nobody named.
+    async fn tell_removed(&self, before: &T::Database, members: &[Member<'_>], context: &mut Context<'_>) {
+        let Ok(after) = self.database(context).await else { return };
+        let after: HashSet<&str> = self.0.installed(&after).collect();
+        let named: HashSet<&str> = members.iter().map(|member| self.0.base(&member.package.name)).collect();
+        let mut gone: Vec<&str> =
+            self.0.installed(before).filter(|name| !after.contains(name) && !named.contains(name)).collect();
+        gone.sort_unstable();
+        gone.dedup();
+        if !gone.is_empty() {
+            context.warn(format!("removed as well: {}", gone.join(", ")));
+        }
+    }
+
+    fn advised(&self, mut failure: Failure, database: Option<&T::Database>) -> Failure {
+        let lines = failure.output.iter().flat_map(|tail| &tail.lines);
+        let printed = lines.map(String::as_str).collect::<Vec<_>>().join("\n");
+        failure.hints.extend(self.0.advice(&printed, database));
+        failure
+    }
+}
+
+impl Member<'_> {
+    fn target(&self) -> Target<'_> {
+        Target { name: &self.package.name, version: self.version.as_deref() }
+    }
+
+    fn way(&self) -> Option<Way> {
+        way(self.package, &plan(self.package, &self.state))
+    }
+}
+
+/// How a plan is carried out, if that changes something.
+pub(super) fn way(package: &Package, plan: &Plan) -> Option<Way> {
+    let recommends = package.recommends;
+    match plan {
+        Plan::Install(install) => Some(Way::Install { recommends, is_downgrade: install.is_downgrade }),
+        // What comes of it is an upgrade.
+        Plan::Refresh(_) => Some(Way::Install { recommends, is_downgrade: false }),
+        Plan::Remove(_) => Some(Way::Remove { purge: package.purge }),
+        Plan::Keep(_) | Plan::Fail(..) => None,
+    }
+}

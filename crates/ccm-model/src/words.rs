@@ -54,8 +54,10 @@ pub fn shell_operator(text: &str) -> Option<std::ops::Range<usize>> {
     let words = scan(text).ok()?;
     let is_operator =
         |word: &&Word| !word.quoted && (OPERATORS.contains(&&*word.text) || word.text.ends_with(';'));
-    let operator = words.iter().find(is_operator).map(|word| word.at..word.at + word.text.len());
-    let broken = words.iter().skip(1).find(|word| word.begins_line).map(|word| word.at..word.at + 1);
+    let operator = words.iter().find(is_operator).map(|word| word.at..word.end);
+    let first = |word: &Word| text[word.at..].chars().next().map_or(0, char::len_utf8);
+    let broken =
+        words.iter().skip(1).find(|word| word.begins_line).map(|word| word.at..word.at + first(word));
     operator.into_iter().chain(broken).min_by_key(|place| place.start)
 }
 
@@ -63,6 +65,8 @@ struct Word {
     text: String,
     /// Where it begins, in bytes.
     at: usize,
+    /// Behind its last byte; a line that is continued may stand within.
+    end: usize,
     /// A part of it was in quotes or behind a backslash.
     quoted: bool,
     /// A line end stands before it.
@@ -92,6 +96,7 @@ fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
         let word = word.get_or_insert_with(|| Word {
             text: String::new(),
             at,
+            end: at,
             quoted: false,
             begins_line: std::mem::take(&mut begins_line),
         });
@@ -108,6 +113,7 @@ fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
             ('"', _) => double_quoted(&mut characters, at, &mut word.text)?,
             (other, _) => word.text.push(other),
         }
+        word.end = text.len() - characters.as_str().len();
     }
     words.extend(word);
     Ok(words)
@@ -189,6 +195,8 @@ mod tests {
             ("sleep 1 &", Some("&")),
             ("a 2>&1", Some("2>&1")),
             ("one\ntwo\n", Some("t")),
+            ("one\n\u{e4}\n", Some("\u{e4}")),
+            ("a\\\n\u{e4};", Some("a\\\n\u{e4};")),
             ("one \\\n two", None),
             ("echo one\n", None),
             ("\n echo one", None),

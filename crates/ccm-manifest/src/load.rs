@@ -260,11 +260,12 @@ impl<'s> Loader<'s, '_> {
             evaluator: &evaluator,
             verbatim,
         };
-        let (mut counted, mut mistakes) = (0, 0);
+        let (mut counted, mut places) = (0, HashSet::new());
         for (index, draft) in drafts.iter_mut().enumerate() {
-            mistakes += diagnostics[counted..].iter().filter(|found| is_error(found)).count();
+            // What `defaults` say wrongly is one mistake, for however many resources.
+            places.extend(diagnostics[counted..].iter().filter(|found| is_error(found)).map(Diagnostic::span));
             counted = diagnostics.len();
-            if mistakes >= MOST_MISTAKES {
+            if places.len() >= MOST_MISTAKES {
                 let message = format!("after {MOST_MISTAKES} mistakes, nothing is looked at from here on");
                 diagnostics.push(Diagnostic::error(draft.resource.span, message));
                 break;

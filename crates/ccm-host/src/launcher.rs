@@ -129,6 +129,19 @@ fn step<E: Into<io::Error>>(property: &'static str, step: &'static str) -> impl 
     }
 }
 
+/// Opens the null device anew if it is standard input: through the handle from outside, its owner could change it.
+fn own_null_device() -> io::Result<()> {
+    const NULL: &CStr = c"/dev/null";
+    let outside = rustix::fs::fstat(io::stdin())?;
+    if rustix::fs::FileType::from_raw_mode(outside.st_mode).is_char_device()
+        && outside.st_rdev == rustix::fs::stat(NULL)?.st_rdev
+    {
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+        nix::unistd::dup2_stdin(rustix::fs::open(NULL, flags, rustix::fs::Mode::empty())?)?;
+    }
+    Ok(())
+}
+
 /// A sandbox whose view of the file system stands, and whose rules do not hold yet.
 struct Confinement<'s> {
     sandbox: &'s Sandbox,
@@ -165,6 +178,7 @@ impl<'s> Confinement<'s> {
         let mut grants = grants::open(sandbox)?;
         if available.no_namespaces.is_none() {
             view::enter(&mut grants)?;
+            own_null_device().map_err(step("sandbox", "its standard input can't be opened in it"))?;
         }
         Ok(Self { sandbox, available, enforced, grants })
     }

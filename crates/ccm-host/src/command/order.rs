@@ -127,7 +127,9 @@ impl Answer {
                 for part in parts {
                     text.list(part, |text, means| text.put(means.to_string().as_bytes()));
                 }
-                text.list(&enforced.missing, |text, missing| text.put(missing.as_bytes()));
+                for said in [&enforced.missing, &enforced.not_hidden] {
+                    text.list(said, |text, said| text.put(said.as_bytes()));
+                }
             }
             Self::Failed(error) => encode_error(&mut text, error),
         }
@@ -162,6 +164,7 @@ impl Answer {
             shared_memory: means()?,
             signals: means()?,
             missing: text.list(Reader::string)?,
+            not_hidden: text.list(Reader::string)?,
         }))
     }
 }

@@ -64,6 +64,9 @@ pub struct Enforced {
     pub signals: Vec<Means>,
     /// What could not be enforced although it was asked for, in words. Only an advisory sandbox runs then.
     pub missing: Vec<String>,
+    /// What can be learned from inside and could not where this kernel offered more, in words. No property asks for
+    /// it, so that nothing is refused for it.
+    pub not_hidden: Vec<String>,
 }
 
 /// What there is to enforce a sandbox with.
@@ -79,8 +82,9 @@ pub(crate) struct Available {
 
 /// From this version on, Landlock keeps files from being cut off.
 const LANDLOCK_THAT_SUFFICES: u32 = 3;
-/// From this version on, Landlock keeps signals inside.
+/// From this version on, Landlock keeps signals inside, and abstract sockets outside.
 const LANDLOCK_FOR_SIGNALS: u32 = 6;
+const LANDLOCK_FOR_ABSTRACT_SOCKETS: u32 = 6;
 
 impl Available {
     /// Tells what of a sandbox these enforce, and what not.
@@ -102,29 +106,55 @@ impl Available {
         if !sandbox.network {
             enforced.network = chosen(&[(namespaces, Means::Namespace), (self.seccomp, Means::Seccomp)]);
         }
-        let without = |reason: &Option<String>| reason.clone().unwrap_or_default();
-        if !namespaces && self.landlock < LANDLOCK_THAT_SUFFICES {
-            let landlock = match self.landlock {
-                0 => "it has no Landlock".to_owned(),
-                version => format!(
-                    "its Landlock (version {version}, needed is {LANDLOCK_THAT_SUFFICES}) can't protect all files"
-                ),
-            };
-            let reason = without(&self.no_namespaces);
-            enforced
-                .missing
-                .push(format!("`read` and `write`: it offers no namespaces ({reason}) and {landlock}"));
-        } else if !namespaces && !self.seccomp {
-            let reason = without(&self.no_namespaces);
-            enforced.missing.push(format!(
-                "`read` and `write`: it offers no namespaces ({reason}) and no seccomp to protect modes and owners"
+        enforced.missing = self.missing(sandbox);
+        if let Some(reason) = &self.no_namespaces {
+            let hidden = ["names, sizes, modes and times of files", "other processes"];
+            let without = |what| format!("hiding {what}: it offers no namespaces ({reason})");
+            enforced.not_hidden = hidden.map(without).into();
+        }
+        enforced
+    }
+
+    fn missing(&self, sandbox: &Sandbox) -> Vec<String> {
+        let mut missing = Vec::new();
+        let landlock = |needed| match self.landlock {
+            0 => "it has no Landlock".to_owned(),
+            version => format!("its Landlock (version {version}, needed is {needed})"),
+        };
+        if let Some(reason) = &self.no_namespaces {
+            let no_namespaces = format!("it offers no namespaces ({reason})");
+            if self.landlock < LANDLOCK_THAT_SUFFICES {
+                let mut landlock = landlock(LANDLOCK_THAT_SUFFICES);
+                if self.landlock > 0 {
+                    landlock.push_str(" can't protect all files");
+                }
+                missing.push(format!("`read` and `write`: {no_namespaces} and {landlock}"));
+            } else if !self.seccomp {
+                missing.push(format!(
+                    "`read` and `write`: {no_namespaces} and no seccomp to protect modes and owners"
+                ));
+            }
+            if sandbox.unix_sockets {
+                missing.push(format!(
+                    "`unix_sockets`, which are its own alone: {no_namespaces}, and those of the machine can be reached"
+                ));
+            }
+        } else if sandbox.unix_sockets && sandbox.network && self.landlock < LANDLOCK_FOR_ABSTRACT_SOCKETS {
+            missing.push(format!(
+                "`unix_sockets` together with `network`: {}, and abstract sockets of the machine can be reached",
+                landlock(LANDLOCK_FOR_ABSTRACT_SOCKETS)
             ));
         }
         if !self.seccomp {
-            let what = if sandbox.network { "`network`: kinds of sockets" } else { "`network: false`" };
-            enforced.missing.push(format!("{what}: it has no seccomp"));
+            let what = match (sandbox.network, sandbox.unix_sockets) {
+                (true, _) => "`network`: kinds of sockets",
+                (false, true) => "`network: false`",
+                (false, false) => "`network: false` and `unix_sockets: false`",
+            };
+            missing.push(format!("{what}: it has no seccomp"));
+            missing.push("that no file is made that runs as its owner: it has no seccomp".to_owned());
         }
-        enforced
+        missing
     }
 }
 
@@ -167,9 +197,9 @@ mod tests {
             (false, 3, true, &[Landlock], &[Seccomp], 0),
             (false, 2, true, &[Landlock], &[Seccomp], 1),
             (false, 0, true, &[], &[Seccomp], 1),
-            (true, 7, false, &[Mounts, Landlock], &[Namespace], 1),
-            (false, 7, false, &[Landlock], &[], 2),
-            (false, 0, false, &[], &[], 2),
+            (true, 7, false, &[Mounts, Landlock], &[Namespace], 2),
+            (false, 7, false, &[Landlock], &[], 3),
+            (false, 0, false, &[], &[], 3),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());
             let available = Available { no_namespaces, landlock, seccomp };
@@ -177,9 +207,45 @@ mod tests {
             assert_eq!(enforced.filesystem, filesystem, "{available:?}");
             assert_eq!(enforced.network, network, "{available:?}");
             assert_eq!(enforced.missing.len(), missing, "{available:?}: {enforced:?}");
+            assert_eq!(enforced.not_hidden.is_empty(), namespaces);
             let open = available.enforce(&sandbox(true));
             assert!(open.network.is_empty());
             assert_eq!(open.missing.len(), missing, "{available:?}: {open:?}");
+        }
+    }
+
+    #[test]
+    fn unix_sockets_are_its_own_or_it_is_said_that_they_are_not() {
+        for (namespaces, landlock, network, expected) in [
+            (true, 6, true, None),
+            (true, 0, false, None),
+            (
+                true,
+                5,
+                true,
+                Some("`unix_sockets` together with `network`: its Landlock (version 5, needed is 6)"),
+            ),
+            (true, 0, true, Some("`unix_sockets` together with `network`: it has no Landlock")),
+            (
+                false,
+                7,
+                false,
+                Some("`unix_sockets`, which are its own alone: it offers no namespaces (refused)"),
+            ),
+            (
+                false,
+                7,
+                true,
+                Some("`unix_sockets`, which are its own alone: it offers no namespaces (refused)"),
+            ),
+        ] {
+            let no_namespaces = (!namespaces).then(|| "refused".to_owned());
+            let available = Available { no_namespaces, landlock, seccomp: true };
+            let asked = Sandbox { unix_sockets: true, ..sandbox(network) };
+            let missing = available.enforce(&asked).missing;
+            assert_eq!(missing.len(), usize::from(expected.is_some()), "{available:?}: {missing:?}");
+            assert!(missing.iter().all(|said| said.starts_with(expected.unwrap_or_default())), "{missing:?}");
+            assert!(available.enforce(&sandbox(network)).missing.is_empty());
         }
     }
 

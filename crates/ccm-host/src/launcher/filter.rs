@@ -3,6 +3,7 @@
 //! It answers with errors that programs know. A program for another kind of processor (32-bit on a 64-bit
 //! machine) is killed at its first system call, because its calls have other numbers.
 
+mod files;
 mod front;
 
 use std::collections::BTreeMap;
@@ -49,9 +50,14 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_userfaultfd,
 ];
 
-/// What programs do without if the kernel does not seem to have it: their flags can't be looked into.
-const UNKNOWN: &[i64] =
-    &[libc::SYS_clone3, libc::SYS_io_uring_enter, libc::SYS_io_uring_register, libc::SYS_io_uring_setup];
+/// What programs do without if the kernel does not seem to have it: their flags and modes can't be looked into.
+const UNKNOWN: &[i64] = &[
+    libc::SYS_clone3,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_openat2,
+];
 
 /// What changes modes, owners, times and attributes by path or handle, which Landlock does not look at.
 const ATTRIBUTES: &[i64] = &[
@@ -84,8 +90,22 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_utimes,
 ];
 
-/// What reaches memory and queues that all processes share.
-const SHARED_MEMORY: &[i64] = &[libc::SYS_mq_open, libc::SYS_msgget, libc::SYS_semget, libc::SYS_shmget];
+/// What reaches memory and queues that all processes share, also by a number that was guessed.
+const SHARED_MEMORY: &[i64] = &[
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmget,
+];
 
 // These have the same number on every kind of processor.
 const SYS_FCHMODAT2: i64 = 452;
@@ -142,11 +162,12 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
     let always = |calls: &[i64]| calls.iter().map(|call| (*call, Vec::new())).collect::<Rules>();
     let mut rules = always(FORBIDDEN);
     rules.insert(SYS_OPEN_TREE_ATTR, Vec::new());
-    if has_view {
-        rules.extend(set_id()?);
-    } else {
+    rules.extend(files::set_id()?);
+    rules.extend(scheduling()?);
+    if !has_view {
         rules.extend(always(ATTRIBUTES));
         rules.extend(always(SHARED_MEMORY));
+        rules.insert(libc::SYS_ioctl, files::flags()?);
     }
 
     // The limits of another process of the same user: without processor time it would be killed.
@@ -174,32 +195,54 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
         sockets.push(netlink_but_routes()?);
     }
     rules.insert(libc::SYS_socket, sockets);
-    // A pair of sockets is a pipe in two directions, and leads nowhere else.
-    rules.insert(libc::SYS_socketpair, none_of(&[libc::AF_UNIX])?);
+    let mut pairs = none_of(&[libc::AF_UNIX])?;
+    if !sandbox.unix_sockets {
+        pairs.extend(datagrams()?);
+    }
+    rules.insert(libc::SYS_socketpair, pairs);
     Ok(rules)
 }
 
-/// Matches what would make a program run as the one who owns it. Left behind by root's sandbox, such a program would
-/// make root of whoever finds it. A file made with that mode loses it when it is written to.
-fn set_id() -> Result<Rules, seccompiler::BackendError> {
-    const SET_USER: u64 = 0o4000;
-    const SET_GROUP: u64 = 0o2000;
-    let calls = [
-        (libc::SYS_fchmod, 1),
-        (libc::SYS_fchmodat, 2),
-        (SYS_FCHMODAT2, 2),
-        #[cfg(target_arch = "x86_64")]
-        (libc::SYS_chmod, 1),
+/// Matches what would change how processes of others are scheduled; the caller itself is number 0. A thread is no other
+/// process, but its number can't be told from that of one.
+fn scheduling() -> Result<Rules, seccompiler::BackendError> {
+    let by_number = [
+        (libc::SYS_sched_setaffinity, 0),
+        (libc::SYS_sched_setattr, 0),
+        (libc::SYS_sched_setparam, 0),
+        (libc::SYS_sched_setscheduler, 0),
+        (libc::SYS_setpriority, 1),
+        (libc::SYS_ioprio_set, 1),
     ];
+    /// What stands for a process, and not for a group or a user.
+    const PROCESS: [(i64, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
+    let is_other = |argument, value| {
+        SeccompRule::new(vec![SeccompCondition::new(
+            argument,
+            SeccompCmpArgLen::Dword,
+            SeccompCmpOp::Ne,
+            value,
+        )?])
+    };
     let mut rules = Rules::new();
-    for (call, mode) in calls {
-        for bit in [SET_USER, SET_GROUP] {
-            let is_set =
-                SeccompCondition::new(mode, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bit), bit)?;
-            rules.entry(call).or_default().push(SeccompRule::new(vec![is_set])?);
-        }
+    for (call, number) in by_number {
+        rules.entry(call).or_default().push(is_other(number, 0)?);
+    }
+    for (call, process) in PROCESS {
+        rules.entry(call).or_default().push(is_other(0, process)?);
     }
     Ok(rules)
+}
+
+/// Matches pairs of sockets for datagrams, each of which can be sent and connected anywhere. Of the other kinds a pair
+/// is a pipe in two directions for good, and leads nowhere else.
+fn datagrams() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    const KIND: u64 = 0xf;
+    // The kernel makes the one of the other.
+    let kinds = [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| u64::from(kind.unsigned_abs()));
+    let of_kind =
+        |kind| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(KIND), kind);
+    kinds.into_iter().map(|kind| SeccompRule::new(vec![of_kind(kind)?])).collect()
 }
 
 /// Matches a netlink socket for anything but addresses and routes, which looking up names needs.
@@ -260,10 +303,12 @@ mod tests {
             let program = program(&sandbox, has_view).expect("a program");
             let rules = rules(&sandbox, has_view).expect("rules");
             for number in (0..700).chain([0x4000_0000, 0x4000_0029]) {
-                // No rule is about arguments that are all zero but those of sockets: no family has that number.
-                let is_refused = rules.get(&i64::from(number)).is_some_and(|rules| {
-                    rules.is_empty() || [libc::SYS_socket, libc::SYS_socketpair].contains(&i64::from(number))
-                });
+                // No rule is about arguments that are all zero but those of sockets and of priorities: no family
+                // has that number, and no kind of process.
+                const NEVER_ZERO: [i64; 3] = [libc::SYS_socket, libc::SYS_socketpair, libc::SYS_ioprio_set];
+                let is_refused = rules
+                    .get(&i64::from(number))
+                    .is_some_and(|rules| rules.is_empty() || NEVER_ZERO.contains(&i64::from(number)));
                 let is_x32 = cfg!(target_arch = "x86_64") && number >= 0x4000_0000;
                 let expected = match number {
                     _ if is_x32 || UNKNOWN.contains(&i64::from(number)) => Answer::Error(libc::ENOSYS),

@@ -25,6 +25,9 @@ use crate::{StartError, raw};
 const MEMORY: &str = "256m";
 /// Directories of its own that the command may write.
 const PRIVATE: [&str; 2] = ["/dev/shm", "/tmp"];
+/// What the kernel tells of itself and of the keys of everybody, and no program needs. It is empty inside.
+const HIDDEN: [&str; 5] =
+    ["/proc/kallsyms", "/proc/kcore", "/proc/key-users", "/proc/keys", "/proc/timer_list"];
 /// What finds its place in the private ones.
 const LINKS: [(&str, &str); 5] = [
     ("/dev/fd", "/proc/self/fd"),
@@ -33,6 +36,9 @@ const LINKS: [(&str, &str); 5] = [
     ("/dev/stderr", "/proc/self/fd/2"),
     ("/var/tmp", "/tmp"),
 ];
+
+/// A device is written to all the same; what is read-only is its mode, its owner and its times.
+const OF_DEVICES: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
 /// Builds the view and enters it. Adds what is private in it to what is granted.
 pub(super) fn enter(grants: &mut Grants) -> Result<(), StartError> {
@@ -59,6 +65,9 @@ fn build(grants: &mut Grants) -> Result<(), StartError> {
     }
     for (grant, tree) in grants.grants.iter().zip(trees) {
         place(&root, &grant.path, &tree, grant.is_directory).map_err(failed(&grant.path))?;
+    }
+    for path in HIDDEN.map(Path::new) {
+        hide(&root, path).map_err(failed(path))?;
     }
     let fixed = LINKS.map(|(link, target)| (PathBuf::from(link), PathBuf::from(target)));
     for (link, target) in grants.links.iter().chain(&fixed) {
@@ -95,7 +104,7 @@ fn tree(grant: &Grant) -> io::Result<OwnedFd> {
     let flags = match grant.access {
         Access::Read => libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
         Access::Write => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-        Access::Device => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC,
+        Access::Device => OF_DEVICES,
     };
     raw::add_mount_flags(tree.as_fd(), flags, true)?;
     Ok(tree)
@@ -139,6 +148,20 @@ fn private(root: &OwnedFd, path: &Path) -> io::Result<()> {
 
 fn place(root: &OwnedFd, path: &Path, tree: &OwnedFd, is_directory: bool) -> io::Result<()> {
     mount_on(tree, &make_place(root, path, is_directory)?)
+}
+
+/// Covers a file with the null device. What the kernel does not have, or shows nobody, needs no cover.
+fn hide(root: &OwnedFd, path: &Path) -> io::Result<()> {
+    let inside = path.strip_prefix("/").unwrap_or(path);
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let place = match openat2(root, inside, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
+        Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
+        opened => opened?,
+    };
+    let null =
+        open_tree(CWD, "/dev/null", OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    raw::add_mount_flags(null.as_fd(), OF_DEVICES, false)?;
+    mount_on(&null, &place)
 }
 
 fn mount_on(tree: &OwnedFd, place: &OwnedFd) -> io::Result<()> {

@@ -147,6 +147,6 @@ pub(crate) fn describe(enforced: &Enforced) -> Value {
         "network": names(&enforced.network),
         "shared_memory": names(&enforced.shared_memory),
         "signals": names(&enforced.signals),
-        "not_enforced": enforced.missing,
+        "not_enforced": [&enforced.missing[..], &enforced.not_hidden].concat(),
     })
 }

@@ -135,6 +135,18 @@ fn other_processes_are_no_way_out() {
 }
 
 #[test]
+fn the_kernel_tells_nothing_of_keys_and_of_itself() {
+    launched("sandboxed::files::the_kernel_tells_nothing_of_keys_and_of_itself", async |runner| {
+        let place = Place::new();
+        for read in [vec![], vec!["/proc".into()]] {
+            let sandbox = Sandbox { read, ..place.sandbox() };
+            let does = "for name in keys key-users kallsyms kcore timer_list; do cat /proc/$name 2> err; done | head -c 9";
+            assert_eq!(succeed(runner, &place.shell_in(sandbox, does)).await, "");
+        }
+    });
+}
+
+#[test]
 fn nothing_is_mounted_or_taken_off() {
     launched("sandboxed::files::nothing_is_mounted_or_taken_off", async |runner| {
         let place = Place::new();

@@ -16,6 +16,22 @@ fn without(layers: &[Layer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) 
     });
 }
 
+const NO_SECCOMP: [&str; 2] = [
+    "`network: false` and `unix_sockets: false`: it has no seccomp",
+    "that no file is made that runs as its owner: it has no seccomp",
+];
+
+/// Runs the body with all layers, without namespaces and without Landlock; it is told what is off.
+pub(super) fn in_every_way(test: &str, body: impl AsyncFn(&SystemRunner, &[Layer])) {
+    isolated(test, || {
+        for off in [&[][..], &[Layer::Namespaces], &[Layer::Landlock]] {
+            let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+            let runner = off.iter().fold(runner, |runner, layer| runner.without(*layer));
+            block_on(body(&runner, off));
+        }
+    });
+}
+
 /// What no command may do, whatever holds it.
 const ATTEMPTS: [&str; 14] = [
     "cat $OUTSIDE/secret",
@@ -60,6 +76,13 @@ fn without_namespaces_the_others_hold() {
         let enforced = finished.enforced.expect("what was enforced");
         assert_eq!(enforced.filesystem, [Means::Landlock]);
         assert_eq!(enforced.network, [Means::Seccomp]);
+        assert_eq!(
+            enforced.not_hidden,
+            [
+                "hiding names, sizes, modes and times of files: it offers no namespaces (switched off)",
+                "hiding other processes: it offers no namespaces (switched off)"
+            ]
+        );
         attempt_all(runner, &place).await;
     });
 }
@@ -85,13 +108,13 @@ fn without_seccomp_there_is_a_refusal_and_the_others_hold() {
         let error = start_error(runner, &place.shell("true")).await;
         assert_eq!(
             chain(&error),
-            "this kernel can't enforce the sandbox: `network: false`: it has no seccomp"
+            format!("this kernel can't enforce the sandbox: {}", NO_SECCOMP.join("; "))
         );
         let advisory = Sandbox { advisory: true, ..place.sandbox() };
         let finished = run(runner, &place.shell_in(advisory, "true")).await;
         let enforced = finished.enforced.expect("what was enforced");
         assert_eq!(enforced.network, [Means::Namespace]);
-        assert_eq!(enforced.missing, ["`network: false`: it has no seccomp"]);
+        assert_eq!(enforced.missing, NO_SECCOMP);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let connect = format!(
@@ -124,6 +147,22 @@ fn with_too_little_left_there_is_a_refusal_by_name() {
 }
 
 #[test]
+fn unix_sockets_that_would_not_be_its_own_alone_are_refused_by_name() {
+    let test = "sandboxed::layers::unix_sockets_that_would_not_be_its_own_alone_are_refused_by_name";
+    without(&[Layer::Namespaces], test, async |runner| {
+        let place = Place::new();
+        let sandbox = Sandbox { unix_sockets: true, ..place.sandbox() };
+        let expected = "`unix_sockets`, which are its own alone: it offers no namespaces (switched off), and those of \
+                        the machine can be reached";
+        let error = start_error(runner, &place.shell_in(sandbox.clone(), "true")).await;
+        assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
+        let advisory = Sandbox { advisory: true, ..sandbox };
+        let finished = run(runner, &place.shell_in(advisory, "true")).await;
+        assert_eq!(finished.enforced.expect("what was enforced").missing, [expected]);
+    });
+}
+
+#[test]
 fn with_nothing_left_an_advisory_sandbox_runs() {
     let test = "sandboxed::layers::with_nothing_left_an_advisory_sandbox_runs";
     without(&[Layer::Namespaces, Layer::Landlock, Layer::Seccomp], test, async |runner| {
@@ -147,12 +186,12 @@ fn a_rehearsal_says_what_a_run_would_and_runs_nothing() {
         let error = runner.rehearse(&place.shell("echo x > made")).expect_err("a refusal");
         assert_eq!(
             chain(&error),
-            "this kernel can't enforce the sandbox: `network: false`: it has no seccomp"
+            format!("this kernel can't enforce the sandbox: {}", NO_SECCOMP.join("; "))
         );
         let advisory = Sandbox { advisory: true, ..place.sandbox() };
         let advisory = place.shell_in(advisory, "echo x > made");
         let enforced = runner.rehearse(&advisory).expect("a rehearsal").expect("what would be enforced");
-        assert_eq!(enforced.missing, ["`network: false`: it has no seccomp"]);
+        assert_eq!(enforced.missing, NO_SECCOMP);
         assert!(!place.at("work/made").exists());
         let elsewhere = Command { cwd: place.at("none"), ..advisory.clone() };
         let error = runner.rehearse(&elsewhere).expect_err("no such directory");

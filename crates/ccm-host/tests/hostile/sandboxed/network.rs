@@ -1,10 +1,11 @@
 //! Sockets of every kind, and what makes one without asking for it.
 
 use std::net::{TcpListener, UdpSocket};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixDatagram, UnixListener};
 
 use ccm_host::Sandbox;
 
+use super::layers::in_every_way;
 use super::{Place, fail, launched, succeed};
 
 /// Connects to a port of this machine and prints what it gets.
@@ -33,6 +34,44 @@ fn without_a_network_there_is_no_socket() {
         }
         let pair = "use Socket; socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die $!";
         succeed(runner, &place.perl(pair)).await;
+    });
+}
+
+#[test]
+fn pairs_lead_nowhere_else() {
+    let test = "sandboxed::network::pairs_lead_nowhere_else";
+    in_every_way(test, async |runner, off| {
+        let place = Place::new();
+        let heard = UnixDatagram::bind(place.at("outside/open/log")).expect("a socket");
+        heard.set_nonblocking(true).expect("it does not wait");
+        let read = vec![place.at("outside/open")];
+        let sandbox = || Sandbox { read: read.clone(), ..place.sandbox() };
+        let to = "use Socket; my $to = pack_sockaddr_un(\"$ENV{OUTSIDE}/open/log\");";
+        for kind in ["SOCK_DGRAM", "SOCK_RAW", "SOCK_DGRAM | 02000000 | 04000"] {
+            let pair = format!("{to} socketpair(A, B, AF_UNIX, {kind}, 0) or die $!; send(A, 'x', 0, $to)");
+            let said = fail(runner, &place.perl_in(sandbox(), &pair)).await;
+            assert!(said.contains("Operation not permitted"), "{kind} {off:?}: {said}");
+        }
+        for kind in ["SOCK_STREAM", "SOCK_SEQPACKET"] {
+            let pair = format!("{to} socketpair(A, B, AF_UNIX, {kind}, 0) or die 'no pair';");
+            succeed(runner, &place.perl_in(sandbox(), &pair)).await;
+            for turned in [
+                "connect(A, $to) or die $!",
+                "connect(A, pack('S', 0)); connect(A, $to) or die $!",
+                "close B; connect(A, $to) or die $!",
+                "shutdown(A, 2); connect(A, $to) or die $!",
+                "bind(A, pack_sockaddr_un('s')); listen(A, 1) or die $!",
+            ] {
+                let said = fail(runner, &place.perl_in(sandbox(), &format!("{pair} {turned}"))).await;
+                assert!(!said.contains("no pair"), "{turned}: {said}");
+            }
+            // What is sent with an address arrives at the other end of the pair, or nowhere.
+            succeed(runner, &place.perl_in(sandbox(), &format!("{pair} send(A, 'x', 0, $to)"))).await;
+        }
+        assert_eq!(
+            heard.recv(&mut [0; 8]).map_err(|error| error.kind()),
+            Err(std::io::ErrorKind::WouldBlock)
+        );
     });
 }
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use ccm_host::{Command, Exit, Runner as _, Sandbox};
+use ccm_host::{Command, Exit, Layer, Runner as _, Sandbox};
 use ccm_testkit::wait_until;
 
+use super::layers::in_every_way;
 use super::{Place, fail, launched, succeed};
 use crate::launched::running;
 use crate::{is_root, run, timed_out};
@@ -48,6 +49,35 @@ fn processes_outside_are_out_of_reach() {
 }
 
 #[test]
+fn only_its_own_processes_are_scheduled_by_it() {
+    let test = "sandboxed::processes::only_its_own_processes_are_scheduled_by_it";
+    in_every_way(test, async |runner, _| {
+        let place = Place::new();
+        let us = std::process::id();
+        // All to what it is anyway.
+        for call in [
+            "setpriority(0, PID, getpriority(0, PID)) or die $!",
+            "setpriority(1, getpgrp(PID), getpriority(0, PID)) or die $!",
+            "setpriority(2, $<, 0) or die $!",
+            "my $m = \"\\xff\" x 128; syscall(203, PID, 128, $m) == -1 and die $!",
+            "my $p = pack('l', 0); syscall(144, PID, 0, $p) == -1 and die $!",
+            "my $p = pack('l', 0); syscall(142, PID, $p) == -1 and die $!",
+            "my $a = pack('LLQlLQQQ', 48, 0, 0, 0, 0, 0, 0, 0); syscall(314, PID, $a, 0) == -1 and die $!",
+            "syscall(251, 1, PID, 0x4004) == -1 and die $!",
+            "syscall(251, 3, $<, 0x4004) == -1 and die $!",
+        ] {
+            if cfg!(target_arch = "x86_64") || call.starts_with("setpriority") {
+                let said = fail(runner, &place.perl(&call.replace("PID", &us.to_string()))).await;
+                assert!(said.contains("not permitted"), "{call}: {said}");
+            }
+        }
+        let own = "nice -n 1 true && taskset -c $(taskset -cp $$ | sed 's/.*: //') true && ionice -c 2 -n 7 true && \
+                   chrt -b 0 true";
+        succeed(runner, &place.shell(own)).await;
+    });
+}
+
+#[test]
 fn a_signal_to_all_reaches_nobody_outside() {
     launched("sandboxed::processes::a_signal_to_all_reaches_nobody_outside", async |runner| {
         let place = Place::new();
@@ -79,6 +109,43 @@ fn shared_memory_is_its_own() {
         let removed = std::process::Command::new("ipcrm").args(["-m", &id]).status().expect("ipcrm");
         assert!(removed.success());
         assert_eq!(listed, "0\n");
+    });
+}
+
+#[test]
+fn numbers_of_shared_memory_lead_nowhere() {
+    let test = "sandboxed::processes::numbers_of_shared_memory_lead_nowhere";
+    in_every_way(test, async |runner, off| {
+        if !cfg!(target_arch = "x86_64") {
+            return;
+        }
+        let place = Place::new();
+        let made = std::process::Command::new("ipcmk").args(["-M", "64"]).output().expect("ipcmk");
+        let id =
+            String::from_utf8_lossy(&made.stdout).trim().rsplit(' ').next().unwrap_or_default().to_owned();
+        // Attached, looked at, removed.
+        let calls = [format!("30, {id}, 0, 010000"), format!("31, {id}, 2, $b"), format!("31, {id}, 0, 0")];
+        for call in calls {
+            let said =
+                fail(runner, &place.perl(&format!("my $b = ' ' x 200; syscall({call}) == -1 and die $!")))
+                    .await;
+            assert!(said.contains("not permitted") || !off.contains(&Layer::Namespaces), "{call}: {said}");
+        }
+        let removed = std::process::Command::new("ipcrm").args(["-m", &id]).status().expect("ipcrm");
+        assert!(removed.success(), "it was removed from inside");
+        // Semaphores and queues of others.
+        for call in
+            ["64, 0, 0, 0", "65, 0, $b, 1", "66, 0, 0, 0", "69, 0, $b, 1, 0", "71, 0, 0, 0", "241, $b"]
+        {
+            if off.contains(&Layer::Namespaces) {
+                let said = fail(
+                    runner,
+                    &place.perl(&format!("my $b = ' ' x 200; syscall({call}) == -1 and die $!")),
+                )
+                .await;
+                assert!(said.contains("not permitted"), "{call}: {said}");
+            }
+        }
     });
 }
 

@@ -1,0 +1,71 @@
+//! What of files is refused by the arguments of a call: modes that give power, and flags.
+
+use seccompiler::{BackendError, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
+
+use super::{Rules, SYS_FCHMODAT2};
+
+const SET_USER: u64 = 0o4000;
+const SET_GROUP: u64 = 0o2000;
+/// The flags of opening with which the mode means something.
+const MAKES: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
+
+/// Matches what would make a file that runs as the one who owns it. Left behind by root's sandbox, such a program
+/// would make root of whoever finds it. `openat2` is unknown to programs, because its mode can't be looked into;
+/// of a directory that is made, the kernel drops these bits itself.
+pub(super) fn set_id() -> Result<Rules, BackendError> {
+    let changed = [
+        (libc::SYS_fchmod, 1),
+        (libc::SYS_fchmodat, 2),
+        (SYS_FCHMODAT2, 2),
+        (libc::SYS_mknodat, 2),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_chmod, 1),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_creat, 1),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_mknod, 1),
+    ];
+    let opened = [
+        (libc::SYS_openat, 2),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_open, 1),
+    ];
+    let mut rules = Rules::new();
+    for bit in [SET_USER, SET_GROUP] {
+        for (call, mode) in changed {
+            rules.entry(call).or_default().push(SeccompRule::new(vec![has(mode, bit)?])?);
+        }
+        for (call, flags) in opened {
+            for makes in MAKES.map(|flag| u64::from(flag.unsigned_abs())) {
+                let conditions = vec![has(flags, makes)?, has(flags + 1, bit)?];
+                rules.entry(call).or_default().push(SeccompRule::new(conditions)?);
+            }
+        }
+    }
+    Ok(rules)
+}
+
+/// Matches requests to change flags and versions of a file, which its owner can make of a handle for reading, and
+/// which Landlock does not look at: all that file systems take of that kind, what makes a file unchangeable or
+/// encrypts a directory, and what makes and removes volumes of btrfs.
+pub(super) fn flags() -> Result<Vec<SeccompRule>, BackendError> {
+    /// Which way it goes, and what it is about.
+    const KIND: u64 = 0xc000_ff00;
+    const WRITE: u64 = 0x4000_0000;
+    const ENCRYPT: u64 = 0x800c_6613;
+    const VOLUMES: [u64; 7] =
+        [0x4008_941a, 0x5000_9401, 0x5000_940e, 0x5000_940f, 0x5000_9417, 0x5000_9418, 0x5000_943f];
+    let of_kind = |letter: u8| is(1, SeccompCmpOp::MaskedEq(KIND), WRITE | u64::from(letter) << 8);
+    let exactly = |request: u64| is(1, SeccompCmpOp::Eq, request);
+    let kinds = [b'f', b'v', b'X'].into_iter().map(of_kind);
+    let requests = [ENCRYPT].into_iter().chain(VOLUMES).map(exactly);
+    kinds.chain(requests).map(|condition| SeccompRule::new(vec![condition?])).collect()
+}
+
+fn has(argument: u8, bit: u64) -> Result<SeccompCondition, BackendError> {
+    is(argument, SeccompCmpOp::MaskedEq(bit), bit)
+}
+
+fn is(argument: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, how, value)
+}

@@ -49,6 +49,12 @@ pub enum AccountError {
         /// As it was asked for.
         name: String,
     },
+    /// There is no entry for the number, and so no groups and no home.
+    #[error("user {number} has no entry among the users, which would tell its groups")]
+    NoEntry {
+        /// As it was asked for.
+        number: u32,
+    },
     /// There is no such group.
     #[error("group \"{name}\" does not exist")]
     NoGroup {
@@ -72,7 +78,10 @@ pub(crate) fn account(name: &str) -> Result<Account, AccountError> {
         Some(user) => Some(user),
         None => in_digits(name).map(by_number).transpose()?.flatten(),
     };
-    let user = user.ok_or_else(|| AccountError::NoUser { name: name.to_owned() })?;
+    let user = user.ok_or_else(|| match in_digits(name) {
+        Some(number) => AccountError::NoEntry { number },
+        None => AccountError::NoUser { name: name.to_owned() },
+    })?;
     let lookup = |source| AccountError::Lookup { name: name.to_owned(), source };
     let c_name = CString::new(user.name.as_str()).map_err(|error| lookup(error.into()))?;
     let groups = getgrouplist(&c_name, user.gid).map_err(|error| lookup(error.into()))?;
@@ -146,7 +155,10 @@ mod tests {
     fn what_is_not_there_is_named() {
         for (error, expected) in [
             (account("no-such-user").expect_err("nobody"), "user \"no-such-user\" does not exist"),
-            (account("54321").expect_err("nobody"), "user \"54321\" does not exist"),
+            (
+                account("54321").expect_err("nobody"),
+                "user 54321 has no entry among the users, which would tell its groups",
+            ),
             (account("").expect_err("nobody"), "user \"\" does not exist"),
             (group("no-such-group").expect_err("no group"), "group \"no-such-group\" does not exist"),
             (group("4294967295").expect_err("no group"), "group \"4294967295\" does not exist"),

@@ -27,7 +27,7 @@ use crate::account::{Account, AccountError, Identity};
 use crate::private::PrivateDirectory;
 
 pub use fake::FakeRunner;
-pub use sandbox::{Enforced, Layer, Means, Sandbox};
+pub use sandbox::{Enforced, Layer, Means, Sandbox, never_opened};
 pub use system::{RunnerError, SystemRunner};
 
 /// A command, ready to be started: nothing in it is looked up, split or expanded any more.
@@ -255,6 +255,12 @@ pub enum StartError {
     NotEnforceable {
         /// What it can't, and what it lacks for it.
         missing: Vec<String>,
+    },
+    /// The working directory is there, but not inside of the sandbox.
+    #[error("working directory \"{}\" is not open in the sandbox", path.display())]
+    DirectoryOutsideSandbox {
+        /// The directory.
+        path: PathBuf,
     },
     /// The program is there, but not inside of the sandbox.
     #[error("\"{}\" can't be seen from inside the sandbox", program.display())]

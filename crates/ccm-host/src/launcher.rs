@@ -58,7 +58,11 @@ pub fn begin() -> Option<ExitCode> {
     let mut answer = File::from(answer);
     let done = read(order.into()).and_then(|order| {
         prepare(&order, &mut answer)?;
-        if order.is_rehearsal { Ok(()) } else { become_program(&order).map(|never| match never {}) }
+        if order.is_rehearsal {
+            find_program(&order)
+        } else {
+            become_program(&order).map(|never| match never {})
+        }
     });
     let Err(error) = done else { return Some(ExitCode::SUCCESS) };
     // Whoever waits for it may be gone.
@@ -109,10 +113,20 @@ fn prepare(order: &Order, answer: &mut File) -> Result<(), StartError> {
 
 fn become_program(order: &Order) -> Result<Infallible, StartError> {
     let Err(error) = execute(order);
+    Err(diagnose(order, error))
+}
+
+/// Tells whether the program can be seen from here.
+fn find_program(order: &Order) -> Result<(), StartError> {
+    let found = rustix::fs::access(&order.program, rustix::fs::Access::EXEC_OK);
+    found.map_err(|error| diagnose(order, error.into()))
+}
+
+fn diagnose(order: &Order, error: io::Error) -> StartError {
     let is_path = |variable: &&std::ffi::CString| variable.to_bytes().starts_with(b"PATH=");
     let path = order.environment.iter().find(is_path).map(|path| path.to_string_lossy());
     let path = path.as_deref().and_then(|path| path.strip_prefix("PATH=")).unwrap_or_default();
-    Err(lookup::diagnose(&order.program, &order.cwd, path, error))
+    lookup::diagnose(&order.program, &order.cwd, path, error)
 }
 
 fn execute(order: &Order) -> io::Result<Infallible> {

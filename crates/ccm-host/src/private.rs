@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, fchown, flock, fstat, mkdirat,
@@ -17,12 +18,14 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::account::Identity;
-use crate::command::Cancellation;
+use crate::command::{CancellationSource, Level};
 use crate::files::empty_directory;
 use crate::random;
 
 const PREFIX: &str = "ccm-private-";
 const WORK: &str = "work";
+/// How long it may take to remove one: what a command has left running could go on filling it for ever.
+const LONGEST: Duration = Duration::from_secs(10);
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Others walk through it, by a name that they can't guess but are told.
@@ -143,13 +146,29 @@ fn is_at(place: &OwnedFd, name: &OsString, directory: &OwnedFd) -> io::Result<bo
 }
 
 fn remove(place: &OwnedFd, name: &OsString, outer: &OwnedFd) -> io::Result<()> {
+    remove_within(LONGEST, place, name, outer)
+}
+
+fn remove_within(longest: Duration, place: &OwnedFd, name: &OsString, outer: &OwnedFd) -> io::Result<()> {
+    let until = Instant::now() + longest;
+    let (source, cancellation) = CancellationSource::new();
+    let before = |directory: &OwnedFd| {
+        open_up(directory);
+        if Instant::now() >= until {
+            source.raise(Level::Stop);
+        }
+    };
+    let refused = |error| match cancellation.level() {
+        Level::Go => io::Error::other(error),
+        _ => io::Error::new(io::ErrorKind::TimedOut, "it does not become empty"),
+    };
     match openat(outer, WORK, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
         Ok(work) => {
             if FileType::from_raw_mode(fstat(&work)?.st_mode) == FileType::Directory {
                 open_up(&work);
                 let work = openat(outer, WORK, DIRECTORY, Mode::empty())?;
                 let path = Path::new(name).join(WORK);
-                empty_directory(work, &path, &Cancellation::never(), &open_up).map_err(io::Error::other)?;
+                empty_directory(work, &path, &cancellation, &before).map_err(refused)?;
             }
             unlinkat(outer, WORK, AtFlags::REMOVEDIR)?;
         }
@@ -191,6 +210,18 @@ mod tests {
         made.remove().expect("removed");
         assert!(!path.parent().expect("a parent").exists());
         assert!(Path::new("/etc").exists());
+    }
+
+    #[test]
+    fn one_that_does_not_become_empty_in_time_is_left() {
+        let made = PrivateDirectory::make(None).expect("a directory");
+        std::fs::create_dir(made.path().join("deep")).expect("a directory");
+        std::fs::write(made.path().join("deep/file"), "x").expect("a file");
+        let held = made.held.as_ref().expect("it is held");
+        let error =
+            remove_within(Duration::ZERO, &held.place, &held.name, &held.outer).expect_err("too late");
+        assert_eq!(error.to_string(), "it does not become empty");
+        made.remove().expect("in time");
     }
 
     #[test]

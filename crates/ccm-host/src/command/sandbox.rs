@@ -1,7 +1,7 @@
 //! What a sandbox asks for, and what of it the kernel enforces.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// What a command is kept from.
 ///
@@ -25,6 +25,29 @@ pub struct Sandbox {
     pub unix_sockets: bool,
     /// It runs also if not all of this can be enforced.
     pub advisory: bool,
+}
+
+/// Says why no sandbox opens a path, if none does; where that is seen from the path alone.
+///
+/// Nothing below `/proc`, `/sys` and `/dev` is written as files are: it would act on the kernel and its devices.
+pub fn never_opened(path: &Path, to_write: bool) -> Option<&'static str> {
+    let mut whole = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(whole.pop()),
+            other => whole.push(other),
+        }
+    }
+    let is_in = |directories: &[&str]| directories.iter().any(|directory| whole.starts_with(directory));
+    let is_number = |part: Component<'_>| part.as_os_str().as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    if whole.parent().is_none() {
+        return Some("it is the whole file system");
+    }
+    if to_write && is_in(&["/proc", "/sys", "/dev"]) && !is_in(&["/dev/shm"]) {
+        return Some("nothing of the kernel and its devices is written in a sandbox");
+    }
+    let is_process = is_in(&["/proc"]) && whole.components().nth(2).is_some_and(is_number);
+    is_process.then_some("a sandbox has a /proc of its own, which is open anyway")
 }
 
 /// What enforces something.
@@ -246,6 +269,28 @@ mod tests {
             assert_eq!(missing.len(), usize::from(expected.is_some()), "{available:?}: {missing:?}");
             assert!(missing.iter().all(|said| said.starts_with(expected.unwrap_or_default())), "{missing:?}");
             assert!(available.enforce(&sandbox(network)).missing.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_never_opened_is_known_by_its_path() {
+        let (whole, kernel) = ("it is the whole", "nothing of the kernel");
+        for (path, to_write, expected) in [
+            ("/", false, Some(whole)),
+            ("/usr/../.", true, Some(whole)),
+            ("/proc", true, Some(kernel)),
+            ("/sys/power/state", true, Some(kernel)),
+            ("/var/../dev", true, Some(kernel)),
+            ("/dev/shm/mine", true, None),
+            ("/dev", false, None),
+            ("/process", true, None),
+            ("/proc/1", false, Some("a sandbox has a /proc of its own")),
+            ("/proc/sys", false, None),
+            ("/srv", true, None),
+        ] {
+            let said = never_opened(Path::new(path), to_write);
+            assert_eq!(said.is_some(), expected.is_some(), "{path}: {said:?}");
+            assert!(said.unwrap_or_default().starts_with(expected.unwrap_or_default()), "{path}: {said:?}");
         }
     }
 

@@ -366,6 +366,13 @@ fn refusal(runner: &SystemRunner, command: &Command, answer: Option<Answer>) -> 
         {
             StartError::OutsideSandbox { program: command.program.clone() }
         }
+        Some(Answer::Failed(StartError::WorkingDirectory { path, source }))
+            if command.sandbox.is_some()
+                && source.kind() == io::ErrorKind::NotFound
+                && std::fs::metadata(&path).is_ok_and(|found| found.is_dir()) =>
+        {
+            StartError::DirectoryOutsideSandbox { path }
+        }
         Some(Answer::Failed(error)) => error,
         _ => StartError::NoAnswer { launcher: runner.launcher.clone().unwrap_or_default() },
     }

@@ -206,6 +206,8 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
 /// Matches what would change how processes of others are scheduled; the caller itself is number 0. A thread is no other
 /// process, but its number can't be told from that of one.
 fn scheduling() -> Result<Rules, seccompiler::BackendError> {
+    /// What stands for a process, and not for a group or a user.
+    const PROCESS: [(i64, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
     let by_number = [
         (libc::SYS_sched_setaffinity, 0),
         (libc::SYS_sched_setattr, 0),
@@ -214,8 +216,6 @@ fn scheduling() -> Result<Rules, seccompiler::BackendError> {
         (libc::SYS_setpriority, 1),
         (libc::SYS_ioprio_set, 1),
     ];
-    /// What stands for a process, and not for a group or a user.
-    const PROCESS: [(i64, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
     let is_other = |argument, value| {
         SeccompRule::new(vec![SeccompCondition::new(
             argument,

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
 
-use crate::{Sandbox, StartError};
+use crate::{Sandbox, StartError, never_opened};
 
 /// What may be done with something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,8 @@ pub(super) fn open(sandbox: &Sandbox) -> Result<Grants, StartError> {
                 path: path.clone(),
                 source,
             };
-            let (file, is_directory) = open_named(path, property == "workdir").map_err(refuse)?;
+            let opened = open_named(path, access == Access::Write, property == "workdir");
+            let (file, is_directory) = opened.map_err(refuse)?;
             grants.grants.push(Grant { path: path.clone(), file, access, is_directory });
         }
     }
@@ -154,13 +155,13 @@ fn leads_into_system(link: &Path, target: &Path) -> bool {
 }
 
 /// Opens what a sandbox names: absolute, without links, and not everything.
-fn open_named(path: &Path, must_be_directory: bool) -> io::Result<(OwnedFd, bool)> {
+fn open_named(path: &Path, to_write: bool, must_be_directory: bool) -> io::Result<(OwnedFd, bool)> {
     let refuse = |reason: &str| io::Error::new(io::ErrorKind::InvalidInput, reason.to_owned());
     if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
         return Err(refuse("it is not an absolute path without \"..\""));
     }
-    if path.components().count() == 1 {
-        return Err(refuse("it is the whole file system"));
+    if let Some(reason) = never_opened(path, to_write) {
+        return Err(refuse(reason));
     }
     let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let opened = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), no_links);
@@ -199,13 +200,15 @@ mod tests {
             ("relative", "it is not an absolute path"),
             ("/usr/../etc", "it is not an absolute path"),
             ("/", "it is the whole file system"),
+            ("/proc/1", "a sandbox has a /proc of its own"),
             ("/no/such", "No such file"),
             ("/proc/self/cwd", "it leads over a symbolic link"),
         ] {
-            let error = open_named(Path::new(path), false).expect_err("a path that is refused").to_string();
+            let error =
+                open_named(Path::new(path), false, false).expect_err("a path that is refused").to_string();
             assert!(error.starts_with(cause), "{path}: {error}");
         }
-        let error = open_named(Path::new("/etc/passwd"), true).expect_err("no directory").to_string();
+        let error = open_named(Path::new("/etc/passwd"), true, true).expect_err("no directory").to_string();
         assert!(error.starts_with("Not a directory"), "{error}");
     }
 }

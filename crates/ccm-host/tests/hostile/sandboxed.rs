@@ -8,7 +8,7 @@ mod processes;
 
 use std::path::{Path, PathBuf};
 
-use ccm_host::{Command, Exit, Finished, Sandbox, SystemRunner};
+use ccm_host::{Command, Exit, Finished, Runner as _, Sandbox, SystemRunner};
 use ccm_testkit::Scratch;
 
 use crate::launched::{chain, launched, start_error};
@@ -132,6 +132,12 @@ fn what_a_sandbox_names_has_to_be_there() {
                 "it is the whole file system",
             ),
             (
+                Sandbox { write: vec!["/sys/power".into()], ..place.sandbox() },
+                "write",
+                &PathBuf::from("/sys/power"),
+                "nothing of the kernel and its devices is written in a sandbox",
+            ),
+            (
                 Sandbox { workdir: place.at("work/own"), ..place.sandbox() },
                 "workdir",
                 &place.at("work/own"),
@@ -163,15 +169,16 @@ fn a_program_that_is_not_inside_is_told() {
             error.to_string(),
             format!("\"{}\" can't be seen from inside the sandbox", tool.display())
         );
+        let error = runner.rehearse(&hidden).expect_err("nobody sees it");
+        assert!(error.to_string().ends_with("can't be seen from inside the sandbox"), "{error}");
         let missing = Command { program: "/no/such".into(), ..place.shell("") };
         assert_eq!(start_error(runner, &missing).await.to_string(), "\"/no/such\" not found");
         assert_eq!(succeed(runner, &Command { program: own, ..place.shell("") }).await, "own\n");
         let elsewhere = Command { cwd: place.at("outside"), ..place.shell("true") };
-        let expected = format!(
-            "working directory \"{}\" can't be entered: No such file or directory (os error 2)",
-            place.at("outside").display()
-        );
+        let expected =
+            format!("working directory \"{}\" is not open in the sandbox", place.at("outside").display());
         assert_eq!(chain(&start_error(runner, &elsewhere).await), expected);
+        assert_eq!(chain(&runner.rehearse(&elsewhere).expect_err("it is not open")), expected);
         let opened = Sandbox { read: vec![place.at("outside")], ..place.sandbox() };
         let visible = Command { program: tool, ..place.shell_in(opened, "") };
         assert_eq!(succeed(runner, &visible).await, "tool\n");

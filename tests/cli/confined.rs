@@ -136,10 +136,17 @@ fn who_is_not_there_is_named() {
             noop.shown()
         );
     }
-    let later = "        - make: {command: 'true'}\n        - a: {command: 'true', user: no-such-user, onlyif: 'true', require: [exec#make]}\n";
-    let noop = apply_private(&scratch, later, &["--noop"]);
-    assert_eq!(noop.code, 0, "{}", noop.shown());
-    assert!(noop.stdout.contains("not known before exec#make"), "{}", noop.shown());
+    for guard in ["onlyif: 'true', ", ""] {
+        let later = format!(
+            "        - make: {{command: 'true'}}\n        - a: {{command: 'true', user: no-such-user, {guard}require: [exec#make]}}\n"
+        );
+        let noop = apply_private(&scratch, &later, &["--noop"]);
+        assert_eq!(noop.code, 0, "{}", noop.shown());
+        assert!(noop.stdout.contains("not known before exec#make"), "{}", noop.shown());
+        assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
+    }
+    let digits = failed(&scratch, "        - a: {command: 'true', user: '54321'}\n");
+    assert!(digits.contains("user 54321 has no entry among the users"), "{digits}");
 }
 
 #[test]
@@ -286,9 +293,66 @@ fn paths_that_are_not_there_are_named_with_their_property() {
 }
 
 #[test]
+fn what_an_earlier_resource_makes_may_be_opened() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    let exec = "        - a: {command: 'true', sandbox: {read: ['[dir]/made']}, require: ['file#[dir]/made']}\n    - file:\n        - [dir]/made: {content: x}\n";
+    let noop = apply_private(&scratch, exec, &["--noop"]);
+    assert_eq!(noop.code, 0, "{}", noop.shown());
+    assert!(noop.stdout.contains("not known before file#"), "{}", noop.shown());
+    assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
+}
+
+#[test]
+fn noop_says_what_can_not_be_seen_from_inside() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write_program("hidden/tool", "#!/bin/sh\n");
+    for (properties, expected) in [
+        ("command: 'true', cwd: '[dir]/hidden'", "hidden\" is not open in the sandbox"),
+        ("command: tool, path: '[dir]/hidden'", "hidden/tool\" can't be seen from inside the sandbox"),
+    ] {
+        let exec = format!("        - a: {{{properties}, sandbox: {{}}}}\n");
+        let noop = apply_private(&scratch, &exec, &["--noop"]);
+        assert_eq!(noop.code, 0, "{}", noop.shown());
+        assert!(noop.stdout.contains("as things are now it would fail"), "{}", noop.shown());
+        assert!(noop.stdout.contains(expected), "{}", noop.shown());
+        let said = failed(&scratch, &exec);
+        assert!(said.contains(expected) && said.contains("`read`"), "{said}");
+    }
+}
+
+#[test]
+fn what_ccm_inherited_of_its_own_process_is_not_handed_on() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    scratch.write(
+        "env.yaml",
+        "ccm: {resources: [{exec: [{a: {command: env, logoutput: true, sandbox: {env: inherit, workdir: manifest}}}]}]}",
+    );
+    let called = ccm(&scratch, &["apply", "env.yaml"])
+        .variable("PWD", "/of-ccm")
+        .variable("OLDPWD", "/of-ccm")
+        .variable("_", "/of-ccm")
+        .run();
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(!called.stdout.contains("/of-ccm"), "{}", called.shown());
+    assert!(called.stdout.contains(" PWD="), "{}", called.shown());
+}
+
+#[test]
 fn mistakes_in_a_sandbox_are_found_before_anything_runs() {
     let scratch = Scratch::new();
     for (properties, expected) in [
+        ("sandbox: {read: ['/']}", "`/` can't be opened to a sandbox"),
+        ("sandbox: {write: [/proc]}", "`/proc` can't be opened to a sandbox"),
+        ("environment: {PATH: 'bin:/bin'}", "`bin` in the search path is not an absolute path"),
         ("cwd: /, sandbox: {workdir: private}", "`cwd` and `workdir` of the sandbox are both given"),
         ("sandbox: {mode: docker}", "`docker` is not supported in this version"),
         ("sandbox: {netwrok: true}", "did you mean `network`?"),

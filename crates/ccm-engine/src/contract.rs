@@ -120,15 +120,16 @@ pub trait Provider<K: ResourceKind>: Sync {
         })
     }
 
-    /// Names what can be seen now that would make an execution fail. Called in noop where it would change.
+    /// Warns of what can be seen now; an error is what would make an execution fail. Called in noop where it would
+    /// change.
     fn foresee<'a>(
         &'a self,
         properties: &'a K::Properties,
         state: &'a K::State,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<String>> {
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
         let _ = (properties, state, context);
-        Box::pin(std::future::ready(Vec::new()))
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }
 

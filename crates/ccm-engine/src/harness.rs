@@ -229,7 +229,17 @@ async fn drive(
         }
     };
     if turn.noop {
-        handled.warnings.extend(managed.foresee(context).await);
+        match managed.foresee(context).await {
+            Ok(warnings) => handled.warnings.extend(warnings),
+            // It may be there by then, as with what can't be read yet.
+            Err(failure) if failure.missing.as_ref().and_then(turn.would_change_before).is_some() => {
+                return Err(failure);
+            }
+            Err(failure) => {
+                let cause = failure.chain.join(": ");
+                handled.warnings.push(format!("as things are now it would fail: {cause}"));
+            }
+        }
         return Ok(if turn.triggered {
             Outcome::WouldRefresh { message: noop_message }
         } else {

@@ -36,8 +36,8 @@ pub trait Managed: Any {
     /// Decides on the state that was read.
     fn decide(&self, triggered: bool) -> Decision;
 
-    /// Names what can be seen now that would make an execution fail.
-    fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Vec<String>>;
+    /// Warns of what can be seen now; an error is what would make an execution fail.
+    fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>>;
 
     /// Changes the system.
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>>;
@@ -206,10 +206,10 @@ impl<K: ResourceKind> Managed for Bound<K> {
         }
     }
 
-    fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Vec<String>> {
+    fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>> {
         match &self.state {
             Some(state) => self.provider.foresee(&self.properties, state, context),
-            None => Box::pin(std::future::ready(Vec::new())),
+            None => Box::pin(std::future::ready(Ok(Vec::new()))),
         }
     }
 

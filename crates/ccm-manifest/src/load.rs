@@ -263,7 +263,8 @@ impl<'s> Loader<'s, '_> {
         let (mut counted, mut places) = (0, HashSet::new());
         for (index, draft) in drafts.iter_mut().enumerate() {
             // What `defaults` say wrongly is one mistake, for however many resources.
-            places.extend(diagnostics[counted..].iter().filter(|found| is_error(found)).map(Diagnostic::span));
+            places
+                .extend(diagnostics[counted..].iter().filter(|found| is_error(found)).map(Diagnostic::span));
             counted = diagnostics.len();
             if places.len() >= MOST_MISTAKES {
                 let message = format!("after {MOST_MISTAKES} mistakes, nothing is looked at from here on");

@@ -280,8 +280,8 @@ impl Provider<FakeKind> for FakeProvider {
         fake: &'a Behaviour,
         _: &'a bool,
         _: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<String>> {
-        Box::pin(std::future::ready(vec![format!("{} was foreseen", fake.name)]))
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        Box::pin(std::future::ready(Ok(vec![format!("{} was foreseen", fake.name)])))
     }
 }
 

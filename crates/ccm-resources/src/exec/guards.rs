@@ -65,6 +65,7 @@ async fn exit_code(
     for process in &finished.left_running {
         context.warn(format!("left running by a guard: {}", display_process(process)));
     }
+    start.note_left_running(&finished.left_running);
     let with_output = |message: String| {
         let mut failure = Failure::new(message);
         failure.output = tails(exec, &finished);
@@ -80,7 +81,9 @@ async fn exit_code(
         Exit::Code(code) => Ok(*code),
         Exit::Signal { name, .. } => Err(with_output(format!("it was killed by {name}"))),
         Exit::TimedOut { after } => {
-            Err(with_output(format!("it timed out after {}", display_duration(*after))))
+            let failure = with_output(format!("it timed out after {}", display_duration(*after)));
+            Err(failure
+                .with_hint("`timeout` is that of each guard too; a guard should only look, and be quick"))
         }
         Exit::Cancelled => Err(with_output("it was stopped, because the run was".to_owned())),
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Command, Exit, Finished, Host, Local, Process, StartError, random};
-use ccm_model::{Failure, Missing, Redactor};
+use ccm_model::{Failure, Missing, Redactor, escape_control};
 
 use super::command::{Exec, Interpreter};
 use super::decide::{ExecKind, guards_matter};
@@ -13,6 +13,7 @@ use super::guards;
 use super::judge::{Ended, Success, judge};
 use super::output::tails;
 use super::record;
+use super::sandbox::SandboxProperties;
 use super::start::{Start, not_enforced, report};
 use super::state::ExecState;
 use super::tries::{Attempt, pause, told};
@@ -60,7 +61,7 @@ impl Provider<ExecKind> for OnThisHost {
         exec: &'a Exec,
         _: &'a ExecState,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<String>> {
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
         Box::pin(std::future::ready(foresee(exec, context)))
     }
 }
@@ -191,6 +192,7 @@ async fn run(
     for process in &finished.left_running {
         context.warn(format!("left running: {}", display_process(process)));
     }
+    start.note_left_running(&finished.left_running);
     if show {
         for (stream, captured) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
             if let Some(more) = captured.total().checked_sub(SHOWN_LIVE).filter(|more| *more > 0) {
@@ -235,8 +237,23 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path)
         StartError::InterpreterMissing { interpreter, .. } => {
             failure.missing = Some(Missing::Path(interpreter.into()));
         }
-        StartError::WorkingDirectory { path, .. } | StartError::SandboxPath { path, .. } => {
+        StartError::WorkingDirectory { path, .. } => {
             failure.missing = Some(Missing::Path(path.clone()));
+            let executor = exec.executor.as_ref().filter(|executor| executor.work_dir.as_ref() == Some(path));
+            if let Some(executor) = executor.filter(|_| exec.cwd.is_none()) {
+                let name = escape_control(&executor.name);
+                failure.hints.push(format!("it is `default_work_dir` of the executor `{name}`"));
+            }
+        }
+        StartError::SandboxPath { path, source, .. } => {
+            failure.missing = Some(Missing::Path(path.clone()));
+            if source.kind() == std::io::ErrorKind::NotFound {
+                let hint = "what a sandbox opens has to be there before; an earlier resource can make it";
+                failure.hints.push(hint.to_owned());
+            }
+        }
+        StartError::DirectoryOutsideSandbox { .. } => {
+            failure.hints.push("add it to `read`, or use `workdir`".to_owned());
         }
         StartError::OutsideSandbox { .. } => {
             failure.hints.push("open the directory that it is in with `read` of the sandbox".to_owned());
@@ -288,8 +305,14 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let name = not_found_name(stderr.lines.last()?)?.to_owned();
     let path = exec.path.clone().unwrap_or_default();
     let missing = Missing::Program(name.clone());
+    let is_relative = name.contains('/') && !name.starts_with('/');
     let mut failure = Failure::from_error(&StartError::NotFound { name, path });
     failure.missing = Some(missing);
+    if is_relative && exec.sandbox.as_ref().is_some_and(SandboxProperties::is_private) && exec.cwd.is_none() {
+        let hint = "the shell starts in the private directory of the sandbox: `workdir: manifest` starts it beside \
+                    the manifest; or write the whole path, and open it with `read`";
+        failure.hints.push(hint.to_owned());
+    }
     failure.output = output;
     Some(failure)
 }
@@ -308,17 +331,12 @@ fn not_found_name(line: &str) -> Option<&str> {
 }
 
 /// Names what would keep the command from starting now, and what its sandbox would not be kept from.
-fn foresee(exec: &Exec, context: &Context<'_>) -> Vec<String> {
+fn foresee(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Failure> {
     let runner = context.host.runner;
-    let start = Start::settle(exec, context.host, context.directory);
-    let rehearsed = start.and_then(|start| {
-        let command = start.command(&exec.line)?;
-        runner.rehearse(&command).map_err(|error| start.failure(&error))
-    });
-    match rehearsed {
-        Ok(enforced) => not_enforced(enforced.as_ref()).collect(),
-        Err(failure) => vec![format!("as things are now it would fail: {}", failure.chain.join(": "))],
-    }
+    let start = Start::settle(exec, context.host, context.directory)?;
+    let command = start.command(&exec.line)?;
+    let enforced = runner.rehearse(&command).map_err(|error| start.failure(&error))?;
+    Ok(not_enforced(enforced.as_ref()).collect())
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What a command is kept from, as the manifest writes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ccm_host::{Enforced, Means};
+use ccm_host::{Enforced, Means, never_opened};
 use ccm_model::{Text, closest, escape_control};
 use schemars::{JsonSchema, json_schema};
 use serde::Deserialize;
@@ -29,7 +29,7 @@ pub(crate) struct SandboxProperties {
     /// What it may read beside the system: paths, with all that is below them. Default: none.
     pub read: Option<Vec<OpenedPath>>,
     /// What it may write: paths, with all that is below them. Default: none.
-    pub write: Option<Vec<OpenedPath>>,
+    pub write: Option<Vec<WrittenPath>>,
     /// Let it use Unix sockets that it can see. Default: `false`.
     pub unix_sockets: Option<bool>,
     /// Run it also if this kernel can't enforce all of it, and report what was not. Default: `false`.
@@ -66,6 +66,17 @@ pub(crate) enum StartsFrom {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpenedPath(pub PathBuf);
 
+/// The same of one that may be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WrittenPath(pub PathBuf);
+
+impl SandboxProperties {
+    /// Tells whether the command works in a directory of its own.
+    pub(crate) fn is_private(&self) -> bool {
+        self.workdir.as_ref().is_none_or(|workdir| *workdir == Workdir::Private)
+    }
+}
+
 /// The word that is meant, or why it is none of these.
 fn word<E: Error>(text: &str, words: &[&'static str]) -> E {
     let shown = escape_control(text);
@@ -76,7 +87,12 @@ fn word<E: Error>(text: &str, words: &[&'static str]) -> E {
     E::custom(format!("there is no `{shown}` here\nhint: {hint}"))
 }
 
-fn path<E: Error>(text: &str) -> Result<PathBuf, E> {
+fn path<E: Error>(text: &str, to_write: bool) -> Result<PathBuf, E> {
+    // Where a relative one starts is not known here; the launcher looks at it again.
+    if let Some(reason) = never_opened(Path::new(text), to_write).filter(|_| text.starts_with('/')) {
+        let shown = escape_control(text);
+        return Err(E::custom(format!("`{shown}` can't be opened to a sandbox: {reason}")));
+    }
     match text {
         "" => Err(E::custom("the path is empty")),
         text if text.contains('\0') => Err(E::custom("the text holds a NUL character")),
@@ -111,7 +127,7 @@ impl<'de> Deserialize<'de> for Workdir {
             "private" => Ok(Self::Private),
             "manifest" => Ok(Self::Manifest),
             text if text.contains('/') || text.starts_with('~') || text.is_empty() => {
-                path(text).map(Self::At)
+                path(text, true).map(Self::At)
             }
             text if closest(text, ["private", "manifest"]).is_some() => {
                 Err(word(text, &["private", "manifest"]))
@@ -128,7 +144,13 @@ impl<'de> Deserialize<'de> for Workdir {
 
 impl<'de> Deserialize<'de> for OpenedPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        path(&Text::deserialize(deserializer)?).map(Self)
+        path(&Text::deserialize(deserializer)?, false).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for WrittenPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        path(&Text::deserialize(deserializer)?, true).map(Self)
     }
 }
 
@@ -137,16 +159,18 @@ inline_schema! {
     StartsFrom => |_generator| json_schema!({ "enum": ["minimal", "inherit"] });
     Workdir => |_generator| json_schema!({ "type": "string", "pattern": "^(private|manifest|[^~/]*/.*)$" });
     OpenedPath => |_generator| json_schema!({ "type": "string", "pattern": "^[^~]" });
+    WrittenPath => |_generator| json_schema!({ "type": "string", "pattern": "^[^~]" });
 }
 
 /// Shapes what was enforced for events.
 pub(crate) fn describe(enforced: &Enforced) -> Value {
     let names = |means: &[Means]| means.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let not_enforced = [&enforced.missing[..], &enforced.not_hidden].concat();
     json!({
         "filesystem": names(&enforced.filesystem),
         "network": names(&enforced.network),
         "shared_memory": names(&enforced.shared_memory),
         "signals": names(&enforced.signals),
-        "not_enforced": [&enforced.missing[..], &enforced.not_hidden].concat(),
+        "not_enforced": not_enforced,
     })
 }

@@ -1,19 +1,20 @@
 //! What is settled before a command or a guard starts: who it runs as, where, with what environment, kept from
 //! what, and which program it is.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use ccm_engine::Context;
 use ccm_host::{
-    Account, AccountError, Command, Enforced, Host, Identity, PrivateDirectory, Sandbox, StartError,
+    Account, AccountError, Command, Enforced, Host, Identity, PrivateDirectory, Process, Sandbox, StartError,
 };
 use ccm_model::{Failure, Missing};
 
 use super::command::{CommandLine, Exec, Interpreter};
-use super::provider::start_failure;
-use super::sandbox::{OpenedPath, StartsFrom, Workdir};
+use super::provider::{display_process, start_failure};
+use super::sandbox::{StartsFrom, Workdir};
 
 /// All of it. What it has made goes with it, at the latest.
 pub(crate) struct Start<'a> {
@@ -25,6 +26,7 @@ pub(crate) struct Start<'a> {
     environment: Vec<(String, String)>,
     search_path: String,
     confined: Option<Confined>,
+    left_running: RefCell<Vec<Process>>,
 }
 
 /// What a sandbox needs to be there.
@@ -48,17 +50,18 @@ impl<'a> Start<'a> {
             Some(account) => host.runner.environment_of(account),
             None => host.runner.base_environment(),
         };
-        let environment = environment(exec, host, &base, account.is_some(), confined.as_ref());
+        let mut environment = environment(exec, host, &base, account.is_some(), confined.as_ref());
         let search_path = environment.iter().chain(&base).find(|(name, _)| name == "PATH");
         let search_path = search_path.map_or_else(String::new, |(_, path)| path.clone());
-        let executors = exec.executor.as_ref().and_then(|executor| executor.work_dir.as_ref());
-        let is_named = exec.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
-        let given = exec.cwd.as_ref().or(executors.filter(|_| !is_named));
-        let cwd = match (given, &confined) {
+        let of_executor = exec.executor.as_ref().and_then(|executor| executor.work_dir.clone());
+        let cwd = match (&exec.cwd, &confined) {
             (Some(cwd), _) => cwd.clone(),
             (None, Some(confined)) => confined.sandbox.workdir.clone(),
-            (None, None) => PathBuf::from("/"),
+            (None, None) => of_executor.unwrap_or_else(|| PathBuf::from("/")),
         };
+        for (_, value) in environment.iter_mut().filter(|(name, value)| name == "PWD" && value.is_empty()) {
+            *value = cwd.display().to_string();
+        }
         if confined.is_none() && cwd.as_os_str() != "/" && !host.files.is_directory(&cwd).unwrap_or(true) {
             let (kind, cause) = match host.files.exists(&cwd) {
                 Ok(true) => (ErrorKind::NotADirectory, "it is not a directory"),
@@ -68,7 +71,16 @@ impl<'a> Start<'a> {
             let error = StartError::WorkingDirectory { path: cwd.clone(), source };
             return Err(start_failure(&error, exec, &cwd));
         }
-        Ok(Self { exec, host, cwd, identity, environment, search_path, confined })
+        Ok(Self {
+            exec,
+            host,
+            cwd,
+            identity,
+            environment,
+            search_path,
+            confined,
+            left_running: RefCell::default(),
+        })
     }
 
     /// Looks the program up.
@@ -138,14 +150,29 @@ impl<'a> Start<'a> {
         Ok((self.find(text)?, Some(path.clone()).filter(|_| !is_in_workdir)))
     }
 
+    /// Notes what a command of it has left running.
+    pub(crate) fn note_left_running(&self, left: &[Process]) {
+        self.left_running.borrow_mut().extend_from_slice(left);
+    }
+
     /// Removes what it has made.
     pub(crate) fn end(self, context: &mut Context<'_>) {
         let Some(Confined { private, .. }) = self.confined else { return };
         let path = private.path().display().to_string();
         if let Err(error) = private.remove() {
-            context.warn(format!("the private directory \"{path}\" could not be removed: {error}"));
+            context.warn(not_removed(&path, &self.left_running.borrow(), &error));
         }
     }
+}
+
+/// Says that a private directory is still there, and what may be the cause.
+fn not_removed(path: &str, left_running: &[Process], error: &io::Error) -> String {
+    let left: Vec<String> = left_running.iter().map(display_process).collect();
+    let cause = match &left[..] {
+        [] => String::new(),
+        left => format!(", because what is left running may still write into it ({})", left.join(", ")),
+    };
+    format!("the private directory \"{path}\" could not be removed{cause}: {error}; the next run removes it")
 }
 
 /// Says what was not enforced, which only an advisory sandbox allows.
@@ -163,9 +190,17 @@ pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = 
 fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>), Failure> {
     let not_known = |property: &str, error: &AccountError| {
         let mut failure = Failure::from_error(error).because_of(format!("`{property}` can't be taken on"));
-        if matches!(error, AccountError::NoUser { .. } | AccountError::NoGroup { .. }) {
-            failure.missing = Some(Missing::Principal);
-        }
+        let hint = match error {
+            AccountError::NoUser { .. } | AccountError::NoGroup { .. } => {
+                "look for a misspelling, or make it in an earlier resource"
+            }
+            AccountError::NoEntry { .. } => {
+                "name a user that has an entry, or make one in an earlier resource"
+            }
+            _ => return failure,
+        };
+        failure.missing = Some(Missing::Principal);
+        failure.hints.push(hint.to_owned());
         failure
     };
     let account = exec.user.as_deref().map(|user| host.runner.account(user));
@@ -189,6 +224,17 @@ fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>
     Ok((account, identity))
 }
 
+/// The environment of ccm, but for what tells of the process that had it: where it was, and what it was. Where the
+/// command starts is filled in when it is known.
+fn inherited(host: Host<'_>) -> Vec<(String, String)> {
+    const OF_A_PROCESS: [&str; 3] = ["PWD", "OLDPWD", "_"];
+    let mut environment = host.runner.inherited_environment();
+    let had_directory = environment.iter().any(|(name, _)| name == "PWD");
+    environment.retain(|(name, _)| !OF_A_PROCESS.contains(&name.as_str()));
+    environment.extend(had_directory.then(|| ("PWD".to_owned(), String::new())));
+    environment
+}
+
 /// Lays all that is said of the environment over what it begins with.
 fn environment(
     exec: &Exec,
@@ -206,7 +252,7 @@ fn environment(
         (None, Some(_)) => Vec::new(),
         (None, None) => base.to_vec(),
         (Some(StartsFrom::Minimal), _) => of_base(&["PATH"]),
-        (Some(StartsFrom::Inherit), _) => host.runner.inherited_environment(),
+        (Some(StartsFrom::Inherit), _) => inherited(host),
     };
     let mut set = |name: &str, value: String| match environment.iter_mut().find(|(known, _)| known == name) {
         Some((_, known)) => *known = value,
@@ -244,12 +290,10 @@ impl Confined {
                 start_failure(&error, exec, directory)
             })
         };
-        let all = |property: &str, paths: &Option<Vec<OpenedPath>>| {
-            let paths = paths.iter().flatten();
-            paths.map(|path| canonical(property, &path.0)).collect::<Result<Vec<_>, _>>()
-        };
-        let read = all("read", &written.read)?;
-        let mut write = all("write", &written.write)?;
+        let read = written.read.iter().flatten().map(|path| canonical("read", &path.0));
+        let read = read.collect::<Result<Vec<_>, _>>()?;
+        let write = written.write.iter().flatten().map(|path| canonical("write", &path.0));
+        let mut write = write.collect::<Result<Vec<_>, _>>()?;
         let manifest = host.files.canonical(directory).map_err(|error| {
             Failure::from_error(&error).because_of(format!(
                 "the directory of the manifest, \"{}\", can't be found",
@@ -281,5 +325,27 @@ impl Confined {
             advisory: written.advisory.unwrap_or_default(),
         };
         Ok(Some(Self { sandbox, directory: manifest, private }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_hold_a_private_directory_is_named() {
+        let daemon = Process { pid: 7, name: "daemon".to_owned() };
+        let error = io::Error::other("it does not become empty");
+        for (left, cause) in
+            [(&[][..], ""), (&[daemon], ", because what is left running may still write into it (7 daemon)")]
+        {
+            assert_eq!(
+                not_removed("/tmp/x", left, &error),
+                format!(
+                    "the private directory \"/tmp/x\" could not be removed{cause}: it does not become empty; the next \
+                     run removes it"
+                )
+            );
+        }
     }
 }

@@ -33,17 +33,20 @@ pub(crate) struct SearchPath(pub String);
 impl<'de> Deserialize<'de> for SearchPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = text_without_nul(deserializer)?;
-        for directory in text.split(':') {
-            if directory.is_empty() {
-                return Err(D::Error::custom("a search path with an empty entry"));
-            }
-            if !directory.starts_with('/') {
-                let shown = escape_control(directory);
-                let message = format!("`{shown}` in the search path is not an absolute path");
-                return Err(D::Error::custom(message));
-            }
-        }
+        absolute_entries(&text)?;
         Ok(Self(text))
+    }
+}
+
+/// What a relative or empty entry finds depends on where a program happens to stand.
+fn absolute_entries<E: Error>(search_path: &str) -> Result<(), E> {
+    match search_path.split(':').find(|directory| !directory.starts_with('/')) {
+        None => Ok(()),
+        Some("") => Err(E::custom("a search path with an empty entry")),
+        Some(directory) => {
+            let shown = escape_control(directory);
+            Err(E::custom(format!("`{shown}` in the search path is not an absolute path")))
+        }
     }
 }
 
@@ -162,6 +165,9 @@ impl Environment {
                 "the environment entry `{}` holds a character that no variable can",
                 escape_control(&name)
             )));
+        }
+        if name == "PATH" {
+            absolute_entries(&value)?;
         }
         if self.0.iter().any(|(known, _)| *known == name) {
             return Err(E::custom(format!(

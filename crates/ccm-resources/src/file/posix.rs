@@ -46,8 +46,8 @@ impl Provider<FileResource> for Posix {
         file: &'a File,
         _: &'a State,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<String>> {
-        Box::pin(std::future::ready(ungiven(file, context.host.files).into_iter().collect()))
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        Box::pin(std::future::ready(Ok(ungiven(file, context.host.files).into_iter().collect())))
     }
 
     fn execute<'a>(

@@ -128,7 +128,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         package: &'a Package,
         state: &'a State,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<String>> {
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
         Box::pin(async move {
             let mut foreseen = Vec::new();
             if !is_root(context.host) {
@@ -149,7 +149,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 let until = if refreshes { ", which would be refreshed first" } else { "" };
                 foreseen.push(format!("as things are now: {message}{until}"));
             }
-            foreseen
+            Ok(foreseen)
         })
     }
 }

@@ -76,6 +76,7 @@ fn who_is_not_there_may_come_from_an_earlier_resource() {
         let failure = failure(&transaction);
         assert_eq!(failure.chain, [format!("`{property}` can't be taken on").as_str(), expected]);
         assert_eq!((failure.missing.clone(), failure.changed), (Some(Missing::Principal), false));
+        assert_eq!(failure.hints, ["look for a misspelling, or make it in an earlier resource"]);
     }
 }
 
@@ -108,14 +109,89 @@ fn a_sandbox_is_closed_but_for_what_it_opens() {
 #[test]
 fn an_executor_fills_the_environment_of_a_sandbox() {
     let settings = [("executors", "{it={kind=native|default_work_dir=/data|default_env={A=b}}}")];
-    for (sandbox, cwd) in [("{mode=process}", "/data"), ("{workdir=private}", "/tmp/private/work")] {
+    for (sandbox, cwd) in [
+        ("{mode=process}", "/tmp/private/work"),
+        ("{workdir=private}", "/tmp/private/work"),
+        ("{workdir=/data}", "/data"),
+    ] {
         let command =
             ran(with_settings(exec("true", &[("executor", "it"), ("sandbox", sandbox)]), &settings));
+        let home = format!("HOME={cwd}");
         assert_eq!(command.cwd, Path::new(cwd));
         assert_eq!(
             variables(&command),
-            ["PATH=/usr/bin:/bin", "HOME=/tmp/private/work", "TMPDIR=/tmp/private/work", "A=b"]
+            ["PATH=/usr/bin:/bin", home.as_str(), "TMPDIR=/tmp/private/work", "A=b"]
         );
+    }
+    let named = [("executor", "it"), ("sandbox", "{mode=process}"), ("cwd", "/")];
+    assert_eq!(ran(with_settings(exec("true", &named), &settings)).cwd, Path::new("/"));
+    let gone = [("executors", "{it={kind=native|default_work_dir=/gone}}")];
+    let transaction = machine().apply(with_settings(exec("true", &[("executor", "it")]), &gone));
+    assert_eq!(failure(&transaction).hints, ["it is `default_work_dir` of the executor `it`"]);
+}
+
+#[test]
+fn what_is_never_opened_is_a_mistake() {
+    for (sandbox, expected) in [
+        ("{read=[/]}", "`/` can't be opened to a sandbox: it is the whole file system"),
+        ("{write=[/usr/..]}", "`/usr/..` can't be opened to a sandbox: it is the whole file system"),
+        ("{workdir=/}", "`/` can't be opened to a sandbox: it is the whole file system"),
+        (
+            "{write=[/proc]}",
+            "`/proc` can't be opened to a sandbox: nothing of the kernel and its devices is written in a sandbox",
+        ),
+        (
+            "{workdir=/sys/power}",
+            "`/sys/power` can't be opened to a sandbox: nothing of the kernel and its devices is written in a sandbox",
+        ),
+        (
+            "{read=[/proc/1]}",
+            "`/proc/1` can't be opened to a sandbox: a sandbox has a /proc of its own, which is open anyway",
+        ),
+    ] {
+        assert_eq!(mistakes(&exec("true", &[("sandbox", sandbox)])), [expected]);
+    }
+    assert!(mistakes(&exec("true", &[("sandbox", "{read=[/dev|/proc]|write=[/dev/shm]}")])).is_empty());
+}
+
+#[test]
+fn every_search_path_is_checked() {
+    for (path, expected) in [
+        ("bin:/bin", "`bin` in the search path is not an absolute path"),
+        ("/bin:", "a search path with an empty entry"),
+    ] {
+        for environment in [format!("{{PATH={path}}}"), format!("[PATH={path}]")] {
+            assert_eq!(
+                mistakes(&exec("true", &[("environment", &environment)])),
+                [expected],
+                "{environment}"
+            );
+        }
+    }
+    assert!(mistakes(&exec("true", &[("environment", "{PATH=/bin:/x}")])).is_empty());
+}
+
+#[test]
+fn a_guard_that_takes_too_long_says_what_its_deadline_is() {
+    let machine = machine();
+    let after = std::time::Duration::from_secs(1);
+    machine.runner.answer_with("guard", printed(Exit::TimedOut { after }, "", ""));
+    let transaction = machine.apply(exec("true", &[("onlyif", "guard")]));
+    assert_eq!(
+        failure(&transaction).hints,
+        ["`timeout` is that of each guard too; a guard should only look, and be quick"]
+    );
+}
+
+#[test]
+fn a_shell_in_a_private_directory_says_where_it_stands() {
+    for (sandbox, expected) in [("{mode=process}", true), ("{workdir=manifest}", false)] {
+        let machine = machine();
+        let said = printed(Exit::Code(127), "", "/bin/sh: 1: ./bin/tool: not found\n");
+        machine.runner.answer_with("/bin/sh -c ./bin/tool", said);
+        let transaction = machine.apply(exec("./bin/tool", &[("provider", "shell"), ("sandbox", sandbox)]));
+        let hints = &failure(&transaction).hints;
+        assert_eq!(hints.iter().any(|hint| hint.contains("private directory")), expected, "{hints:?}");
     }
 }
 

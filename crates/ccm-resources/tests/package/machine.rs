@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{
-    Account, AccountError, Cancellation, Captured, Command, Exit, FakeClock, FakeFile, FakeFiles, FakeRunner,
-    Finished, Host, Identity, Local, PrivateDirectory, Runner, StartError,
+    Account, AccountError, Cancellation, Captured, Command, Enforced, Exit, FakeClock, FakeFile, FakeFiles,
+    FakeRunner, Finished, Host, Identity, Local, PrivateDirectory, Runner, StartError,
 };
 use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Stream, Transaction};
 use ccm_resources::types;
@@ -103,6 +103,7 @@ impl Machine {
             directory: Path::new("/"),
             state_directory: Some(Path::new("/state")),
             describe_unchanged: true,
+            ledger: None,
         };
         let mut transactions = Vec::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
@@ -219,6 +220,10 @@ impl Runner for Packaged {
 
     fn private_directory(&self, owner: Option<&Identity>) -> io::Result<PrivateDirectory> {
         self.fake.private_directory(owner)
+    }
+
+    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        self.fake.rehearse(command)
     }
 
     fn run<'a>(

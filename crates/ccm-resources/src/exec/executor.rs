@@ -19,7 +19,7 @@ pub(crate) const SETTING: &str = "executors";
 struct Written {
     /// How commands are started: `native`, directly on this host. `exec.native` is the same.
     kind: Option<Kind>,
-    /// The working directory of commands that have no `cwd`. Default: `/`.
+    /// The working directory of commands that have neither `cwd` nor `sandbox`. Default: `/`.
     default_work_dir: Option<AbsolutePath>,
     /// The environment of every command, to which `environment` and `path` add. There is no other.
     default_env: Option<Environment>,

@@ -22,6 +22,7 @@ const NO_SECCOMP: [&str; 2] = [
 ];
 
 /// Runs the body with all layers, without namespaces and without Landlock; it is told what is off.
+#[expect(clippy::needless_pass_by_value, reason = "a body is written where it is run")]
 pub(super) fn in_every_way(test: &str, body: impl AsyncFn(&SystemRunner, &[Layer])) {
     isolated(test, || {
         for off in [&[][..], &[Layer::Namespaces], &[Layer::Landlock]] {

@@ -36,6 +36,12 @@ pub trait ResourceKind: 'static {
         effect: &Self::Effect,
     ) -> Result<Verified, Failure>;
 
+    /// Names what of a state deserves attention before anything is done, although it is no failure.
+    fn remarks(properties: &Self::Properties, state: &Self::State) -> Vec<String> {
+        let _ = (properties, state);
+        Vec::new()
+    }
+
     /// What an execution yields for others to use, as a map; whoever names it depends on this resource.
     fn captured(properties: &Self::Properties, effect: &Self::Effect) -> Option<serde_json::Value> {
         let _ = (properties, effect);

@@ -213,6 +213,7 @@ async fn drive(
     handled: &mut Handled,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
+    handled.warnings.extend(managed.remarks());
     let noop_message = match managed.decide(turn.triggered) {
         Decision::Keep { reason } => {
             handled.reason = Some(reason);

@@ -36,6 +36,9 @@ pub trait Managed: Any {
     /// Decides on the state that was read.
     fn decide(&self, triggered: bool) -> Decision;
 
+    /// Names what of the state deserves attention before anything is done.
+    fn remarks(&self) -> Vec<String>;
+
     /// Warns of what can be seen now; an error is what would make an execution fail.
     fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>>;
 
@@ -204,6 +207,10 @@ impl<K: ResourceKind> Managed for Bound<K> {
             Some(state) => K::decide(&self.properties, state, triggered),
             None => Decision::Fail { reason: String::new(), failure: out_of_order("a decision") },
         }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.state.as_ref().map(|state| K::remarks(&self.properties, state)).unwrap_or_default()
     }
 
     fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>> {

@@ -255,10 +255,15 @@ impl<'a> Walk<'a> {
     /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
     /// depends on that would change, else the last one that would have changed before it.
     fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
-        // What manages a path changes nothing elsewhere; of the others nobody knows.
+        // What manages a path changes nothing elsewhere; of the others their types know.
+        let may_bring = |earlier: ResourceIndex| {
+            let resource_type = self.run.resource_type(self.run.catalog.resource(earlier));
+            resource_type.is_none_or(|resource_type| resource_type.may_bring(missing))
+        };
         let could_bring = |earlier: &&ResourceIndex| {
             let managed = self.managed_path(**earlier);
             !self.is_never_done_for(**earlier, index)
+                && may_bring(**earlier)
                 && managed.is_none_or(|managed| missing.is_at(Path::new(managed.path)))
         };
         let mut candidates = self.would_change.iter().rev().filter(could_bring);

@@ -41,13 +41,15 @@ pub struct ResourceStarted {
     pub id: ResourceId,
 }
 
-/// One of the two streams of a command.
+/// One of the two streams of a command, or what was logged meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// Standard output.
     Stdout,
     /// Standard error.
     Stderr,
+    /// What the journal of the machine says of it.
+    Journal,
 }
 
 impl Stream {
@@ -56,6 +58,7 @@ impl Stream {
         match self {
             Self::Stdout => "stdout",
             Self::Stderr => "stderr",
+            Self::Journal => "journal",
         }
     }
 }

@@ -109,6 +109,8 @@ pub enum Missing {
     Principal,
     /// A program of this name somewhere in the search path.
     Program(String),
+    /// The unit of systemd of this name, which is a file in one of many directories.
+    Unit(String),
     /// Something else at this path, or something at all.
     Path(PathBuf),
 }
@@ -119,6 +121,12 @@ impl Missing {
         match self {
             Self::Principal => false,
             Self::Program(name) => managed.file_name().is_some_and(|found| found == name.as_str()),
+            Self::Unit(name) => managed.file_name().is_some_and(|found| {
+                // `a@b.service` is made from `a@.service`.
+                let template = name.split_once('@').zip(name.rsplit_once('.'));
+                let template = template.map(|((stem, _), (_, suffix))| format!("{stem}@.{suffix}"));
+                found == name.as_str() || template.is_some_and(|template| found == template.as_str())
+            }),
             // A directory above it, the thing itself, or something in it that is in the way.
             Self::Path(path) => path.starts_with(managed) || managed.starts_with(path),
         }
@@ -174,6 +182,29 @@ impl Outcome {
             Self::Skipped { cause: SkipCause::Unmet { .. } | SkipCause::Undone { .. } } => "unmet",
             Self::Skipped { .. } => "skipped",
             Self::Failed(_) => "failed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_bring_a_unit() {
+        for (unit, managed, expected) in [
+            ("web.service", "/etc/systemd/system/web.service", true),
+            ("web.service", "/etc/systemd/system/web.timer", false),
+            ("web.service", "/etc/systemd/system", false),
+            ("web@one.service", "/usr/lib/systemd/system/web@.service", true),
+            ("web@one.service", "/usr/lib/systemd/system/web@one.service", true),
+            ("web@one.service", "/usr/lib/systemd/system/web@two.service", false),
+        ] {
+            assert_eq!(
+                Missing::Unit(unit.to_owned()).is_at(Path::new(managed)),
+                expected,
+                "{unit} {managed}"
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a resource type tells the loader.
 
-use crate::{Diagnostic, Map, Node, Properties, Resource};
+use crate::{Diagnostic, Map, Missing, Node, Properties, Resource};
 
 /// What a check needs to know beside the resource: the text it was written in, to point into it.
 pub struct Checked<'a> {
@@ -126,6 +126,13 @@ pub trait TypeSpec {
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let _ = resource;
         None
+    }
+
+    /// Tells whether a change of one of its resources may bring what another resource misses. One that manages a path
+    /// brings what belongs there, and nothing else, whatever this says.
+    fn may_bring(&self, missing: &Missing) -> bool {
+        let _ = missing;
+        true
     }
 
     /// The keys below `ccm` that are this type's. What a manifest says there is in

@@ -1,6 +1,6 @@
 //! What every type does alike with mistakes in its properties.
 
-use ccm_model::{Diagnostic, Failure, Resource, ScalarStyle};
+use ccm_model::{Checked, Diagnostic, Failure, Resource, ScalarStyle, Span};
 
 /// Names of properties that every type has, for "did you mean".
 pub(crate) const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe", "control"];
@@ -13,6 +13,45 @@ pub(crate) fn as_failure(diagnostics: Vec<Diagnostic>) -> Failure {
         failure.hints.extend(diagnostic.hints);
     }
     failure
+}
+
+/// A name, or a combination of properties, that can't be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// The property to point at; none for the name.
+    property: Option<&'static str>,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Mistake {
+    pub(crate) fn new(property: &'static str, message: impl Into<String>, hint: &str) -> Self {
+        Self { property: Some(property), message: message.into(), hint: Some(hint.to_owned()) }
+    }
+
+    pub(crate) fn of_name(message: String, hint: Option<&str>) -> Self {
+        Self { property: None, message, hint: hint.map(str::to_owned) }
+    }
+
+    /// Points at what was written.
+    pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
+        let property = self.property.and_then(|property| checked.resource.properties.get(property));
+        let span = property.map_or(checked.resource.span, |node| node.span);
+        self.diagnostic(span)
+    }
+
+    /// The same for a mistake that shows only when the resource is reached.
+    pub(crate) fn without_place(self) -> Diagnostic {
+        self.diagnostic(Span::default())
+    }
+
+    fn diagnostic(self, span: Span) -> Diagnostic {
+        let diagnostic = Diagnostic::error(span, self.message);
+        match self.hint {
+            Some(hint) => diagnostic.with_hint(hint),
+            None => diagnostic,
+        }
+    }
 }
 
 /// Refuses octal digits that an expression yielded as a number: nobody can tell in which base they were meant.

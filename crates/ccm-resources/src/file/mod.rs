@@ -13,11 +13,11 @@ use ccm_host::Host;
 use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, WantedAt, decode};
 use schemars::{Schema, SchemaGenerator};
 
-use crate::mistakes::{COMMON, as_failure, computed_octal};
+use crate::mistakes::{COMMON, Mistake, as_failure, computed_octal};
 use decide::FileResource;
 use posix::Posix;
 use properties::FileProperties;
-use wanted::{File, Mistake};
+use wanted::File;
 
 /// The type `file`.
 #[derive(Debug)]

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use ccm_model::{Checked, Diagnostic};
-
 use super::properties::FileProperties;
+use crate::mistakes::Mistake;
 
 /// What a path is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,41 +36,6 @@ pub(crate) struct File {
     pub backup: bool,
     /// Nothing of the content is to be shown.
     pub sensitive: bool,
-}
-
-/// A combination of properties that can't be.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Mistake {
-    /// The property to point at; none for the name.
-    property: Option<&'static str>,
-    message: String,
-    hint: Option<&'static str>,
-}
-
-impl Mistake {
-    fn new(property: &'static str, message: impl Into<String>, hint: &'static str) -> Self {
-        Self { property: Some(property), message: message.into(), hint: Some(hint) }
-    }
-
-    /// Points at what was written.
-    pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
-        let property = self.property.and_then(|property| checked.resource.properties.get(property));
-        let span = property.map_or(checked.resource.span, |node| node.span);
-        self.diagnostic(span)
-    }
-
-    /// The same for a mistake that shows only when the resource is reached.
-    pub(crate) fn without_place(self) -> Diagnostic {
-        self.diagnostic(ccm_model::Span::default())
-    }
-
-    fn diagnostic(self, span: ccm_model::Span) -> Diagnostic {
-        let diagnostic = Diagnostic::error(span, self.message);
-        match self.hint {
-            Some(hint) => diagnostic.with_hint(hint),
-            None => diagnostic,
-        }
-    }
 }
 
 impl File {
@@ -160,5 +124,5 @@ fn name_mistake(name: &str) -> Option<Mistake> {
     } else {
         return None;
     };
-    Some(Mistake { property: None, message, hint })
+    Some(Mistake::of_name(message, hint))
 }

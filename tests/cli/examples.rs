@@ -57,6 +57,8 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
 
 /// Examples that would change the machine of whoever runs the tests.
 const LOOKED_AT: [&str; 1] = ["packages"];
+/// The example that changes the machine itself; `tests/system/services` applies it to one of its own.
+const OF_THE_MACHINE: &str = "service";
 
 /// Copies the examples, with the directory that they write to replaced by the test's.
 fn copy_examples(scratch: &Scratch) {
@@ -111,6 +113,25 @@ fn every_example_runs_twice_as_it_says() {
             }
             assert_eq!((called.code, &*outcomes(&called)), (*code, *expected), "{name}: {}", called.shown());
         }
+    }
+}
+
+#[test]
+fn services_need_systemd() {
+    if Path::new("/run/systemd/system").exists() {
+        skipped(
+            "the example of services is not applied: systemd runs here, and it would change this machine",
+        );
+        return;
+    }
+    let scratch = Scratch::new();
+    let manifest = "ccm: {resources: [{service: [{web: {enable: true}}]}]}";
+    scratch.write("service.yaml", manifest);
+    for options in [&[][..], &["--noop"]] {
+        let called = ccm(&scratch, &["apply", "service.yaml"]).args(options).run();
+        assert_eq!(called.code, 4, "{}", called.shown());
+        let reason = "systemd: systemd does not run here: there is no \"/run/systemd/system\"";
+        assert!(called.stdout.contains(reason), "{}", called.shown());
     }
 }
 
@@ -181,7 +202,7 @@ fn every_example_is_on_the_list_and_described() {
         .filter_map(|name| name.strip_suffix(".yaml").map(|name| (name.to_owned(), false)))
         .collect();
     let readme = std::fs::read_to_string(repository("examples/README.md")).expect("the list of examples");
-    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT) {
+    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([&OF_THE_MACHINE]) {
         assert!(readme.contains(&format!("]({name}.yaml)")), "{name} is not described");
         *there.get_mut(*name).expect("an example on the list") = true;
     }
@@ -206,7 +227,7 @@ fn what_would_change_the_machine_is_looked_at_in_noop() {
 
 #[test]
 fn every_example_is_valid_and_can_be_drawn() {
-    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT) {
+    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([&OF_THE_MACHINE]) {
         let scratch = Scratch::new();
         copy_examples(&scratch);
         let path = format!("examples/{name}.yaml");

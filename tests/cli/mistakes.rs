@@ -23,7 +23,7 @@ fn every_kind_of_mistake_has_its_words() {
             "ccm:\n  resources:\n    - exec:\n        - touch [dir]/x:\n        - reload: {refresh_onyl: true}\n",
         ),
         ("unknown_type", "ccm:\n  resources:\n    - exce:\n        - reload: {}\n"),
-        ("later_type", "ccm:\n  resources:\n    - service:\n        - sshd: {ensure: running}\n"),
+        ("later_type", "ccm:\n  resources:\n    - archive:\n        - /opt/app.tgz: {ensure: present}\n"),
         (
             "unknown_reference",
             "ccm:\n  resources:\n    - exec:\n        - reload: {}\n        - b: {require: [exec#relaod]}\n",

@@ -12,10 +12,11 @@ mod mistakes;
 mod package;
 mod principal;
 mod printed;
+mod service;
 
 use ccm_engine::ResourceType;
 
 /// Every resource type there is. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {
-    vec![&exec::ExecType, &file::FileType, &package::PackageType, &apply::ApplyType]
+    vec![&exec::ExecType, &file::FileType, &package::PackageType, &service::ServiceType, &apply::ApplyType]
 }

@@ -1,0 +1,319 @@
+//! What a service lacks, and what has to be done about it. Pure.
+
+use std::time::Duration;
+
+use ccm_engine::{Decision, Described, ResourceKind, Verified};
+use ccm_model::{Failure, Missing, display_duration};
+
+use super::show::{Activity, Load, Unit};
+use super::state::{State, describe};
+use super::wanted::{Ensure, Service};
+
+/// The typed side of service.
+pub(crate) struct ServiceKind;
+
+/// What can be done to a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Start,
+    Stop,
+    Restart,
+    Reload,
+    ReloadOrRestart,
+}
+
+impl Verb {
+    /// The word of systemctl.
+    pub(crate) fn command(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Restart => "restart",
+            Self::Reload => "reload",
+            Self::ReloadOrRestart => "reload-or-restart",
+        }
+    }
+
+    fn done(self) -> &'static str {
+        match self {
+            Self::Start => "started",
+            Self::Stop => "stopped",
+            Self::Restart => "restarted",
+            Self::Reload => "reloaded",
+            Self::ReloadOrRestart => "reloaded or restarted",
+        }
+    }
+
+    /// How long it may take, as the unit has it.
+    pub(crate) fn limit(self, unit: &Unit) -> Duration {
+        match self {
+            Self::Start | Self::Reload => unit.start_limit,
+            Self::Stop => unit.stop_limit,
+            Self::Restart | Self::ReloadOrRestart => unit.stop_limit.saturating_add(unit.start_limit),
+        }
+    }
+}
+
+/// What an execution leaves to verify against.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// The unit's own name.
+    pub unit: String,
+    /// What was done to the unit itself.
+    pub verb: Option<Verb>,
+    /// Once systemd had read its files again there was nothing to do.
+    pub nothing: bool,
+    /// When it began, since 1970.
+    pub since: Duration,
+}
+
+/// What has to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Plan {
+    /// Nothing.
+    Keep(&'static str),
+    /// These steps.
+    Change(Steps),
+    /// Give up.
+    Fail(Failure),
+}
+
+/// Steps, in this order; but what is to be masked is so after it was disabled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Steps {
+    pub mask: Option<bool>,
+    pub enable: Option<bool>,
+    pub verb: Option<Verb>,
+    /// Why, in words.
+    pub reasons: Vec<&'static str>,
+}
+
+impl Steps {
+    /// What they come to, in a sentence.
+    fn names(&self) -> String {
+        let mask = self.mask.map(|mask| if mask { "masked" } else { "unmasked" });
+        let enable = self.enable.map(|enable| if enable { "enabled" } else { "disabled" });
+        let names: Vec<&str> = [mask, enable, self.verb.map(Verb::done)].into_iter().flatten().collect();
+        match &names[..] {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        }
+    }
+
+    /// They need a unit that can be started.
+    fn start(&self) -> bool {
+        self.enable == Some(true) || self.verb.is_some_and(|verb| verb != Verb::Stop)
+    }
+}
+
+impl ResourceKind for ServiceKind {
+    type Properties = Service;
+    type State = State;
+    type Effect = Done;
+
+    fn decide(service: &Service, state: &State, _: bool) -> Decision {
+        match plan(service, state) {
+            Plan::Keep(reason) => Decision::Keep { reason: reason.to_owned() },
+            Plan::Fail(failure) => {
+                Decision::Fail { reason: "it can't be brought to the state asked for".to_owned(), failure }
+            }
+            Plan::Change(steps) => Decision::Change {
+                reason: steps.reasons.join("; "),
+                noop_message: format!("Would have {}", steps.names()),
+                diff: None,
+            },
+        }
+    }
+
+    fn verify(service: &Service, state: &State, done: &Done) -> Result<Verified, Failure> {
+        if done.nothing {
+            let reason = "it is as wanted, now that systemd has read its unit files";
+            return Ok(Verified::Unchanged(reason.to_owned()));
+        }
+        let failure = match plan(service, &settled(state, done)) {
+            Plan::Keep(_) => return Ok(Verified::Changed),
+            Plan::Fail(failure) => failure,
+            Plan::Change(steps) => {
+                let mut failure = Failure::new(steps.reasons.join("; "));
+                failure.chain.extend(how_it_ended(&state.unit));
+                failure
+            }
+        };
+        let mut failure = failure.because_of("it is not as wanted after the change");
+        failure.output.extend(state.journal.clone());
+        Err(failure)
+    }
+
+    fn remarks(service: &Service, state: &State) -> Vec<String> {
+        let unit = &state.unit;
+        let has_no_effect = service.enable == Some(false) && unit.is_fixed();
+        let has_no_effect = has_no_effect.then(|| {
+            let kind = &unit.file_state;
+            format!(
+                "`enable: false` has no effect: the unit is {kind}, and starts when something else needs it; `masked: true` prevents that"
+            )
+        });
+        let is_kept = service.ensure == Ensure::Running && matches!(plan(service, state), Plan::Keep(_));
+        let is_outdated = (is_kept && unit.needs_reload).then(|| {
+            "its unit file has changed since it was started; `subscribe` to the file has it restarted"
+                .to_owned()
+        });
+        has_no_effect.into_iter().chain(is_outdated).collect()
+    }
+
+    fn describe(service: &Service, state: &State, _: &str) -> Described {
+        describe(service, state)
+    }
+}
+
+/// The state, with what has done its work and ended as it should counted as running.
+fn settled(state: &State, done: &Done) -> State {
+    let mut state = state.clone();
+    if has_done_its_work(&state.unit) && done.verb.is_some_and(|verb| verb != Verb::Stop) {
+        state.unit.activity = Activity::Running;
+    }
+    state
+}
+
+/// Tells whether a unit ran once, ended well, and is not kept in mind.
+pub(crate) fn has_done_its_work(unit: &Unit) -> bool {
+    let has_ended_well = unit.activity == Activity::Stopped && unit.result == "success";
+    unit.is_oneshot && !unit.remains && has_ended_well
+}
+
+/// Tells whether it became what it should.
+pub(crate) fn is_reached(service: &Service, state: &State, done: &Done) -> bool {
+    matches!(plan(service, &settled(state, done)), Plan::Keep(_))
+}
+
+/// Finds what has to be done.
+pub(crate) fn plan(service: &Service, state: &State) -> Plan {
+    let unit = &state.unit;
+    let mut steps = Steps::default();
+    if let Some(masked) = service.masked.filter(|masked| *masked != unit.is_masked()) {
+        steps.mask = Some(masked);
+        steps.reasons.push(if masked { "it is not masked" } else { "it is masked" });
+    }
+    let is_enabled = unit.is_enabled();
+    if let Some(enable) =
+        service.enable.filter(|enable| *enable != is_enabled && (*enable || !unit.is_fixed()))
+    {
+        steps.enable = Some(enable);
+        steps.reasons.push(if enable { "it is not enabled" } else { "it is enabled" });
+    }
+    let keep_reason = match activity(service, state) {
+        Step::Keep(reason) => reason,
+        Step::Do(verb, reason) => {
+            steps.verb = Some(verb);
+            steps.reasons.push(reason);
+            ""
+        }
+        Step::Busy => return Plan::Fail(busy(service, state)),
+    };
+    // What systemd has to say of files that it has not read yet is not known.
+    let is_known = !unit.needs_reload && !state.unread;
+    if let Some(failure) = obstacle(service, state, &steps).filter(|_| is_known) {
+        return Plan::Fail(failure);
+    }
+    if steps.reasons.is_empty() { Plan::Keep(keep_reason) } else { Plan::Change(steps) }
+}
+
+/// What whether it runs asks for.
+enum Step {
+    Keep(&'static str),
+    Do(Verb, &'static str),
+    /// It is on the way to something else, and does not get there.
+    Busy,
+}
+
+fn activity(service: &Service, state: &State) -> Step {
+    let (unit, triggered) = (&state.unit, state.triggered);
+    match (service.ensure, unit.activity) {
+        (Ensure::Running, Activity::Running) if triggered => {
+            Step::Do(service.on_refresh.verb(), "a resource it subscribes to changed")
+        }
+        (Ensure::Running, Activity::Reloading) if triggered => Step::Busy,
+        (Ensure::Running, Activity::Activating) if unit.is_oneshot && !triggered => {
+            Step::Keep("it is just doing its work")
+        }
+        (Ensure::Running, Activity::Activating) | (_, Activity::Deactivating) => Step::Busy,
+        (Ensure::Running, Activity::Stopped) => Step::Do(Verb::Start, "it is not running"),
+        (Ensure::Running, Activity::Failed) => Step::Do(Verb::Start, "it has failed"),
+        (Ensure::Running, Activity::Restarting) => {
+            Step::Do(Verb::Start, "it has ended, and waits to be started again")
+        }
+        (Ensure::Stopped, Activity::Stopped | Activity::Failed) if triggered => {
+            Step::Keep("what is to be stopped is left alone by a refresh")
+        }
+        (Ensure::Running, Activity::Running | Activity::Reloading)
+        | (Ensure::Stopped, Activity::Stopped | Activity::Failed) => Step::Keep("it is as wanted"),
+        (Ensure::Stopped, _) => Step::Do(Verb::Stop, "it is running"),
+    }
+}
+
+/// What is in the way of these steps.
+fn obstacle(service: &Service, state: &State, steps: &Steps) -> Option<Failure> {
+    let unit = &state.unit;
+    let name = &*service.unit;
+    let runs = !matches!(unit.activity, Activity::Stopped | Activity::Failed);
+    match &unit.load {
+        // What is masked need not be there, and what runs can be stopped after its file has gone.
+        Load::NotFound if service.masked == Some(true) => None,
+        Load::NotFound if runs && service.enable.is_none() && !steps.start() => None,
+        Load::NotFound => Some(not_found(service, state)),
+        _ if unit.is_masked() && service.masked.is_none() && steps.start() => Some(masked(service)),
+        Load::Bad(why) if steps.start() => {
+            let mut failure = Failure::new(why.clone()).because_of(format!("`{name}` can't be started"));
+            failure.missing = Some(Missing::Unit(name.to_owned()));
+            Some(failure.with_hint(format!("`systemd-analyze verify {name}` says more")))
+        }
+        _ if steps.verb == Some(Verb::Reload) && !unit.can_reload => Some(
+            Failure::new(format!("`{name}` can't read its configuration again: it has no `ExecReload`"))
+                .with_hint("`on_refresh: reload-or-restart` restarts what can't reload"),
+        ),
+        _ => None,
+    }
+}
+
+fn not_found(service: &Service, state: &State) -> Failure {
+    let whose = if service.user { " of this user" } else { "" };
+    let mut failure = Failure::new(format!("service not found: there is no unit `{}`{whose}", service.unit));
+    failure.missing = Some(Missing::Unit(service.unit.clone()));
+    let near: Vec<String> = state.near.iter().map(|name| format!("`{name}`")).collect();
+    match &near[..] {
+        [] => failure,
+        [one] => failure.with_hint(format!("did you mean {one}?")),
+        [first @ .., last] => failure.with_hint(format!("did you mean {} or {last}?", first.join(", "))),
+    }
+}
+
+fn masked(service: &Service) -> Failure {
+    let user = if service.user { "--user " } else { "" };
+    let name = &service.unit;
+    let mut failure = Failure::new(format!("`{name}` is masked, so that nobody can start it"));
+    failure.missing = Some(Missing::Unit(name.clone()));
+    failure.with_hint(format!("`masked: false` unmasks it, and so does `systemctl {user}unmask {name}`"))
+}
+
+fn busy(service: &Service, state: &State) -> Failure {
+    let (active, sub) = &state.unit.words;
+    let waited = display_duration(state.waited.unwrap_or_default());
+    Failure::new(format!("`{}` is still {active} ({sub}) after {waited}", service.unit))
+        .with_hint("raise `timeout`, or find out what it waits for")
+}
+
+/// Says how a unit that does not run ended.
+pub(crate) fn how_it_ended(unit: &Unit) -> Option<String> {
+    let runs = !matches!(unit.activity, Activity::Stopped | Activity::Failed | Activity::Restarting);
+    match (&*unit.result, &unit.main_process) {
+        _ if runs => None,
+        ("" | "success", None) => None,
+        ("" | "success", Some(how)) => Some(how.clone()),
+        (result, Some(how)) => Some(format!("{how} (result: {result})")),
+        (result, None) => Some(format!("result: {result}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

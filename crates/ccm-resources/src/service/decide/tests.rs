@@ -1,0 +1,119 @@
+use super::super::properties::ServiceProperties;
+use super::super::values::OnRefresh;
+use super::*;
+
+const TABLE: &str = include_str!("../decide_table.txt");
+
+fn service(ensure: &str, asks: &str) -> Service {
+    let asks = |what: &str| asks.split(',').any(|asked| asked == what);
+    let either = |yes, no| if asks(yes) { Some(true) } else { asks(no).then_some(false) };
+    let refreshes = [("reload", OnRefresh::Reload), ("reload-or-restart", OnRefresh::ReloadOrRestart)];
+    let properties = ServiceProperties {
+        enable: either("enable", "disable"),
+        masked: either("mask", "unmask"),
+        on_refresh: refreshes.into_iter().find(|(word, _)| asks(word)).map(|(_, refresh)| refresh),
+        ..ServiceProperties::default()
+    };
+    Service::build("web", Some(ensure), &properties).unwrap()
+}
+
+fn state(unit: &str, file: &str, triggered: bool) -> State {
+    let mut words = unit.split(',');
+    let activity = words.next().unwrap_or_default();
+    let is = |what: &str| unit.split(',').any(|word| word == what);
+    let load = match () {
+        () if is("not-found") || is("unread") => Load::NotFound,
+        () if is("masked") => Load::Masked,
+        () if is("bad") => Load::Bad("it has a mistake".to_owned()),
+        () => Load::Loaded,
+    };
+    let unit = Unit {
+        id: "web.service".to_owned(),
+        load,
+        activity: match activity {
+            "running" => Activity::Running,
+            "failed" => Activity::Failed,
+            "restarting" => Activity::Restarting,
+            "activating" | "working" => Activity::Activating,
+            "deactivating" => Activity::Deactivating,
+            "reloading" => Activity::Reloading,
+            _ => Activity::Stopped,
+        },
+        words: ("a".to_owned(), "b".to_owned()),
+        file_state: file.replace('-', ""),
+        needs_reload: is("changed"),
+        can_reload: is("reloads"),
+        is_oneshot: matches!(activity, "working" | "done"),
+        result: if activity == "failed" { "exit-code" } else { "success" }.to_owned(),
+        ..Unit::default()
+    };
+    let waited = Some(Duration::from_secs(90));
+    State { unit, triggered, unread: is("unread"), waited, ..State::default() }
+}
+
+#[test]
+fn every_row_of_the_table_holds() {
+    let mut rows = 0;
+    for row in TABLE.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let [conditions, action, reason] =
+            row.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
+        let [ensure, asks, unit, file, trigger] =
+            conditions.split_whitespace().collect::<Vec<_>>().try_into().unwrap();
+        let state = state(unit, file, trigger == "yes");
+        let (decided, why) = match ServiceKind::decide(&service(ensure, asks), &state, trigger == "yes") {
+            Decision::Keep { reason } => ("keep".to_owned(), reason),
+            Decision::Fail { failure, .. } => {
+                let missing = if failure.missing.is_some() { ", missing" } else { "" };
+                (format!("fail{missing}"), failure.chain[0].clone())
+            }
+            Decision::Change { reason, noop_message, .. } => {
+                (noop_message.replace("Would have ", ""), reason)
+            }
+        };
+        assert_eq!((&*decided, &*why), (action, reason), "{row}");
+        rows += 1;
+    }
+    assert_eq!(rows, 68);
+}
+
+#[test]
+fn what_was_done_is_verified() {
+    let verified = |ensure, unit, file, verb| {
+        let done = Done { verb, ..Done::default() };
+        ServiceKind::verify(&service(ensure, "-"), &state(unit, file, false), &done)
+            .map_err(|failure| failure.chain.join(": "))
+    };
+    let started = Some(Verb::Start);
+    assert_eq!(verified("running", "running", "disabled", started), Ok(Verified::Changed));
+    assert_eq!(verified("running", "done", "static", started), Ok(Verified::Changed));
+    assert_eq!(verified("stopped", "stopped", "disabled", Some(Verb::Stop)), Ok(Verified::Changed));
+    assert_eq!(
+        verified("running", "failed", "disabled", started).unwrap_err(),
+        "it is not as wanted after the change: it has failed: result: exit-code"
+    );
+    assert_eq!(
+        verified("running", "stopped", "disabled", started).unwrap_err(),
+        "it is not as wanted after the change: it is not running"
+    );
+    assert_eq!(
+        verified("running", "done", "static", None).unwrap_err(),
+        "it is not as wanted after the change: it is not running"
+    );
+    let nothing = Done { nothing: true, ..Done::default() };
+    let verified = ServiceKind::verify(&service("running", "-"), &state("running", "-", false), &nothing);
+    assert!(matches!(verified, Ok(Verified::Unchanged(_))), "{verified:?}");
+}
+
+#[test]
+fn the_end_of_a_process_is_told() {
+    let told = |activity, result: &str, main: Option<&str>| {
+        let main_process = main.map(str::to_owned);
+        how_it_ended(&Unit { activity, result: result.to_owned(), main_process, ..Unit::default() })
+    };
+    let code = "its main process ended with exit code 3";
+    assert_eq!(told(Activity::Failed, "exit-code", Some(code)), Some(format!("{code} (result: exit-code)")));
+    assert_eq!(told(Activity::Failed, "timeout", None), Some("result: timeout".to_owned()));
+    assert_eq!(told(Activity::Stopped, "success", Some(code)), Some(code.to_owned()));
+    assert_eq!(told(Activity::Stopped, "success", None), None);
+    assert_eq!(told(Activity::Running, "exit-code", Some(code)), None);
+}

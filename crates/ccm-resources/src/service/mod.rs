@@ -1,0 +1,93 @@
+//! The service resource: a unit that runs or does not, now and after the next boot.
+
+mod decide;
+mod near;
+mod properties;
+mod show;
+mod state;
+mod steps;
+mod systemctl;
+mod systemd;
+mod values;
+mod wanted;
+
+use ccm_engine::{Managed, Provider, ResourceType, bind};
+use ccm_host::Host;
+use ccm_model::{Checked, Diagnostic, Failure, Missing, Resource, TypeSpec, decode};
+use schemars::{Schema, SchemaGenerator};
+
+use crate::mistakes::{COMMON, Mistake, as_failure};
+use decide::ServiceKind;
+use properties::ServiceProperties;
+use systemd::Systemd;
+use wanted::Service;
+
+/// The type `service`.
+#[derive(Debug)]
+pub(crate) struct ServiceType;
+
+static PROVIDERS: [&'static dyn Provider<ServiceKind>; 1] = [&Systemd];
+
+impl TypeSpec for ServiceType {
+    fn name(&self) -> &'static str {
+        "service"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a service: whether it runs, and whether it is started at boot."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["running", "stopped"]
+    }
+
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "started" | "start" | "present" | "active" => Some("did you mean `running`?"),
+            "stop" | "absent" | "dead" | "inactive" => Some("did you mean `stopped`?"),
+            "restarted" | "reloaded" => Some("a service is restarted when something in `subscribe` changed"),
+            "enabled" | "disabled" => Some("use `enable: true` or `enable: false`"),
+            "masked" => Some("use `masked: true` with `ensure: stopped`"),
+            _ => None,
+        }
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["systemd"]
+    }
+
+    fn may_bring(&self, missing: &Missing) -> bool {
+        // What it makes while it starts is nobody's to say; programs, users and units are not among it.
+        matches!(missing, Missing::Path(_))
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        let mut diagnostics = match decode::<ServiceProperties>(&checked.resource.properties, COMMON) {
+            Ok(properties) => {
+                let mistakes = build(checked.resource, &properties).err().unwrap_or_default();
+                mistakes.into_iter().map(|mistake| mistake.at(checked)).collect()
+            }
+            Err(diagnostics) => diagnostics,
+        };
+        diagnostics.sort_by_key(Diagnostic::span);
+        diagnostics
+    }
+
+    fn schema(&self) -> Schema {
+        SchemaGenerator::default().into_root_schema_for::<ServiceProperties>()
+    }
+}
+
+impl ResourceType for ServiceType {
+    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+        let properties = decode::<ServiceProperties>(&resource.properties, COMMON).map_err(as_failure)?;
+        let service = build(resource, &properties)
+            .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
+        bind(service, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
+    }
+}
+
+fn build(resource: &Resource, properties: &ServiceProperties) -> Result<Service, Vec<Mistake>> {
+    let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+    Service::build(&resource.id.name, ensure, properties)
+}

@@ -1,0 +1,282 @@
+//! What `systemctl show` prints of units. Pure.
+
+use std::time::Duration;
+
+/// The properties that are asked for.
+pub(crate) const PROPERTIES: &str = "Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,\
+    NeedDaemonReload,CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,\
+    TimeoutStartUSec,TimeoutStopUSec";
+
+/// A limit that is said to be none.
+const FOR_EVER: Duration = Duration::from_secs(3600);
+/// A limit that is not said.
+const UNSAID: Duration = Duration::from_secs(90);
+
+/// Whether a unit could be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Load {
+    #[default]
+    Loaded,
+    /// There is none.
+    NotFound,
+    /// It may not be started.
+    Masked,
+    /// It holds a mistake, in these words.
+    Bad(String),
+}
+
+/// Whether a unit runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Activity {
+    Running,
+    #[default]
+    Stopped,
+    /// It ended in a way that it should not.
+    Failed,
+    /// It ended, and systemd will start it again after a while.
+    Restarting,
+    Activating,
+    Deactivating,
+    Reloading,
+}
+
+/// A unit, as systemd knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// Its own name.
+    pub id: String,
+    /// That and its aliases.
+    pub names: Vec<String>,
+    pub load: Load,
+    pub activity: Activity,
+    /// The same in systemd's words.
+    pub words: (String, String),
+    /// Whether it is enabled, in systemd's word.
+    pub file_state: String,
+    /// Its files were changed since systemd read them.
+    pub needs_reload: bool,
+    pub can_reload: bool,
+    /// It does something once and then ends.
+    pub is_oneshot: bool,
+    /// It says itself when it has started.
+    pub reports_start: bool,
+    /// A oneshot that did so counts as running.
+    pub remains: bool,
+    pub result: String,
+    /// How its main process ended, in words.
+    pub main_process: Option<String>,
+    pub drop_ins: Vec<String>,
+    /// How long it may take to start.
+    pub start_limit: Duration,
+    /// How long it may take to stop.
+    pub stop_limit: Duration,
+}
+
+impl Unit {
+    /// Tells whether it counts as enabled; none if that can't be told.
+    pub(crate) fn is_enabled(&self) -> bool {
+        matches!(
+            &*self.file_state,
+            "enabled" | "enabled-runtime" | "alias" | "static" | "indirect" | "generated" | "transient"
+        )
+    }
+
+    /// Tells whether enabling and disabling means nothing to it.
+    pub(crate) fn is_fixed(&self) -> bool {
+        matches!(&*self.file_state, "static" | "indirect" | "generated" | "transient")
+    }
+
+    pub(crate) fn is_masked(&self) -> bool {
+        self.load == Load::Masked || self.file_state.starts_with("masked")
+    }
+}
+
+/// Reads what was printed: a block for each unit that was asked for, in that order.
+pub(crate) fn units(printed: &str) -> Vec<Unit> {
+    let blocks = printed.split("\n\n").map(str::trim).filter(|block| !block.is_empty());
+    blocks.map(unit).collect()
+}
+
+fn unit(block: &str) -> Unit {
+    let value = |name: &str| {
+        let line = block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.unwrap_or_default()
+    };
+    let words = |name: &str| value(name).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let is = |name: &str| value(name) == "yes";
+    let load = match value("LoadState") {
+        "not-found" => Load::NotFound,
+        "masked" => Load::Masked,
+        "error" | "bad-setting" => Load::Bad(load_error(value("LoadError"))),
+        _ => Load::Loaded,
+    };
+    let (active, sub) = (value("ActiveState"), value("SubState"));
+    let activity = match (active, sub) {
+        ("active", _) => Activity::Running,
+        ("failed", _) => Activity::Failed,
+        ("activating", "auto-restart" | "auto-restart-queued") => Activity::Restarting,
+        ("activating", _) => Activity::Activating,
+        ("deactivating", _) => Activity::Deactivating,
+        ("reloading" | "refreshing", _) => Activity::Reloading,
+        _ => Activity::Stopped,
+    };
+    let kind = value("Type");
+    Unit {
+        id: value("Id").to_owned(),
+        names: words("Names"),
+        load,
+        activity,
+        words: (active.to_owned(), sub.to_owned()),
+        file_state: value("UnitFileState").to_owned(),
+        needs_reload: is("NeedDaemonReload"),
+        can_reload: is("CanReload"),
+        is_oneshot: kind == "oneshot",
+        reports_start: !matches!(kind, "simple" | "exec" | "idle"),
+        remains: is("RemainAfterExit"),
+        result: value("Result").to_owned(),
+        main_process: main_process(value("ExecMainCode"), value("ExecMainStatus")),
+        drop_ins: words("DropInPaths"),
+        start_limit: limit(value("TimeoutStartUSec")),
+        stop_limit: limit(value("TimeoutStopUSec")),
+    }
+}
+
+/// The words in `org.freedesktop.systemd1.BadUnitSetting "Unit a.service has …"`.
+fn load_error(value: &str) -> String {
+    let (_, words) = value.split_once(' ').unwrap_or(("", value));
+    words.trim_matches('"').trim_end_matches('.').to_owned()
+}
+
+/// Puts how a process ended, which systemd says in the numbers of the kernel, into words.
+fn main_process(code: &str, status: &str) -> Option<String> {
+    match code {
+        "1" => Some(format!("its main process ended with exit code {status}")),
+        "2" | "3" => Some(format!("its main process was killed by signal {status}")),
+        _ => None,
+    }
+}
+
+/// Reads a limit as systemd writes it.
+fn limit(value: &str) -> Duration {
+    match value {
+        "" => UNSAID,
+        "infinity" => FOR_EVER,
+        value => span(value).unwrap_or(UNSAID),
+    }
+}
+
+/// Reads a span of time as systemd writes it: `1min 30s`.
+fn span(text: &str) -> Option<Duration> {
+    text.split_whitespace().try_fold(Duration::ZERO, |total, part| {
+        let letters = part.find(|c: char| c.is_ascii_alphabetic())?;
+        let (number, unit) = part.split_at(letters);
+        let seconds = match unit {
+            "us" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "min" => 60.0,
+            "h" => 3600.0,
+            "d" => 86_400.0,
+            "w" => 604_800.0,
+            "month" => 2_629_800.0,
+            "y" => 31_557_600.0,
+            _ => return None,
+        };
+        let one = Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?;
+        total.checked_add(one)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_systemd_are_read() {
+        for (text, milliseconds) in [
+            ("1min 30s", Some(90_000)),
+            ("5s", Some(5_000)),
+            ("500ms", Some(500)),
+            ("1.5s", Some(1_500)),
+            ("2h 1min", Some(7_260_000)),
+            ("1d", Some(86_400_000)),
+            ("1w", Some(604_800_000)),
+            ("soon", None),
+            ("5", None),
+        ] {
+            assert_eq!(span(text).map(|span| span.as_millis()), milliseconds, "{text}");
+        }
+        assert_eq!((limit(""), limit("infinity"), limit("1s")), (UNSAID, FOR_EVER, Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn a_block_is_read_for_each_unit() {
+        let printed = "Type=notify\nRemainAfterExit=no\nResult=exit-code\nExecMainCode=1\nExecMainStatus=4\n\
+            TimeoutStartUSec=1min\nTimeoutStopUSec=10s\nId=ssh.service\nNames=sshd.service ssh.service\n\
+            LoadState=loaded\nLoadError=\nActiveState=failed\nSubState=failed\nUnitFileState=enabled\n\
+            NeedDaemonReload=yes\nCanReload=yes\nDropInPaths=/a/b.conf /c/d.conf\n\n\
+            Id=nosuch.service\nNames=nosuch.service\nLoadState=not-found\nActiveState=inactive\nSubState=dead\n\
+            LoadError=org.freedesktop.systemd1.NoSuchUnit \"Unit nosuch.service not found.\"\n";
+        let found = units(printed);
+        assert_eq!(found.len(), 2);
+        let (ssh, nosuch) = (&found[0], &found[1]);
+        assert_eq!(
+            (&*ssh.id, &*ssh.names),
+            ("ssh.service", &["sshd.service", "ssh.service"].map(str::to_owned)[..])
+        );
+        assert_eq!((ssh.activity, ssh.is_enabled(), ssh.needs_reload), (Activity::Failed, true, true));
+        assert_eq!(ssh.main_process.as_deref(), Some("its main process ended with exit code 4"));
+        assert_eq!((ssh.start_limit.as_secs(), ssh.stop_limit.as_secs()), (60, 10));
+        assert_eq!(ssh.drop_ins, ["/a/b.conf", "/c/d.conf"]);
+        assert!(ssh.reports_start && ssh.can_reload && !ssh.is_oneshot && !ssh.remains);
+        assert_eq!((&nosuch.load, nosuch.activity), (&Load::NotFound, Activity::Stopped));
+        assert_eq!(units("\n"), []);
+    }
+
+    #[test]
+    fn what_a_unit_does_is_told_by_two_words() {
+        for (active, sub, activity) in [
+            ("active", "running", Activity::Running),
+            ("active", "exited", Activity::Running),
+            ("inactive", "dead", Activity::Stopped),
+            ("failed", "failed", Activity::Failed),
+            ("activating", "start-pre", Activity::Activating),
+            ("activating", "auto-restart", Activity::Restarting),
+            ("deactivating", "stop-sigterm", Activity::Deactivating),
+            ("reloading", "reload", Activity::Reloading),
+        ] {
+            let found = units(&format!("Id=a.service\nActiveState={active}\nSubState={sub}\n"));
+            assert_eq!(found[0].activity, activity, "{active} {sub}");
+        }
+    }
+
+    #[test]
+    fn a_unit_that_can_not_be_read_says_why() {
+        let found = units(
+            "LoadState=bad-setting\nLoadError=org.freedesktop.systemd1.BadUnitSetting \"Unit a.service has a bad unit file setting.\"\n",
+        );
+        assert_eq!(found[0].load, Load::Bad("Unit a.service has a bad unit file setting".to_owned()));
+    }
+
+    #[test]
+    fn enabled_is_what_is_started_without_being_asked() {
+        for (word, enabled) in [
+            ("enabled", true),
+            ("enabled-runtime", true),
+            ("alias", true),
+            ("static", true),
+            ("indirect", true),
+            ("generated", true),
+            ("transient", true),
+            ("linked", false),
+            ("linked-runtime", false),
+            ("masked", false),
+            ("masked-runtime", false),
+            ("disabled", false),
+            ("", false),
+        ] {
+            let unit = Unit { file_state: word.to_owned(), ..Unit::default() };
+            assert_eq!(unit.is_enabled(), enabled, "{word}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What is known of a service.
+
+use std::time::Duration;
+
+use ccm_engine::Described;
+use ccm_model::StreamTail;
+use serde_json::json;
+
+use super::show::{Activity, Unit};
+use super::wanted::Service;
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    pub unit: Unit,
+    /// A resource that it subscribes to has changed.
+    pub triggered: bool,
+    /// systemd knows no such unit, yet there is a file of it: it has to read its files again.
+    pub unread: bool,
+    /// Names of units that may have been meant, if there is none of this name.
+    pub near: Vec<String>,
+    /// How long it was waited for it to end what it was doing, in vain.
+    pub waited: Option<Duration>,
+    /// What the journal says of it since it was changed, if it did not become what it should.
+    pub journal: Option<StreamTail>,
+}
+
+/// Shapes the state for events.
+pub(crate) fn describe(service: &Service, state: &State) -> Described {
+    let unit = &state.unit;
+    let ensure = match unit.activity {
+        Activity::Running | Activity::Reloading => "running",
+        _ => "stopped",
+    };
+    Described {
+        ensure: ensure.to_owned(),
+        state: json!({
+            "protocol": "io.choria.ccm.v1.resource.service.state",
+            "resource_type": "service",
+            "name": service.name,
+            "ensure": ensure,
+            "enabled": unit.is_enabled(),
+            "masked": unit.is_masked(),
+            "unit": unit.id,
+            "active_state": unit.words.0,
+            "sub_state": unit.words.1,
+            "unit_file_state": unit.file_state,
+        }),
+    }
+}

@@ -1,0 +1,164 @@
+//! Calling systemctl and journalctl.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ccm_engine::Context;
+use ccm_host::{Command, Exit, Host, Runner, StartError};
+use ccm_model::{Failure, Missing, Stream, StreamTail, display_duration};
+
+use crate::printed::{tail, text};
+
+/// How long a question to systemd may take; it answers none while it starts itself again.
+const QUESTION: Duration = Duration::from_secs(90);
+/// How many lines of the journal a failure quotes.
+const LINES: &str = "10";
+
+/// The service manager of the machine, or of the user who runs ccm.
+pub(crate) struct Systemctl {
+    user: bool,
+    program: PathBuf,
+    environment: Vec<(String, String)>,
+}
+
+impl Systemctl {
+    /// Finds the program, and what it needs to find the manager.
+    pub(crate) fn of(user: bool, host: Host<'_>) -> Result<Self, Failure> {
+        let mut environment = host.runner.base_environment();
+        if user {
+            environment.push(("XDG_RUNTIME_DIR".to_owned(), runtime_directory(host)?));
+        }
+        Ok(Self { user, program: find("systemctl", host.runner)?, environment })
+    }
+
+    /// Asks something, and returns what was printed.
+    pub(crate) async fn ask(&self, arguments: &[&str], context: &Context<'_>) -> Result<String, Failure> {
+        let what = arguments.first().copied().unwrap_or_default();
+        let printed = self.call(arguments, QUESTION, context.queries, context).await;
+        printed.map_err(|failure| failure.because_of(format!("`systemctl {what}` could not be asked")))
+    }
+
+    /// Runs `systemctl` with these arguments, and returns what it printed if it said that all went well.
+    pub(crate) async fn run(
+        &self,
+        arguments: &[&str],
+        limit: Duration,
+        context: &Context<'_>,
+    ) -> Result<String, Failure> {
+        self.call(arguments, limit, context.host.runner, context).await
+    }
+
+    async fn call(
+        &self,
+        arguments: &[&str],
+        limit: Duration,
+        runner: &dyn Runner,
+        context: &Context<'_>,
+    ) -> Result<String, Failure> {
+        let whose = self.user.then_some("--user");
+        let first = whose.into_iter().chain(["--no-ask-password", "--no-pager"]);
+        let command = self.command(&self.program, first.chain(arguments.iter().copied()), limit);
+        let finished = runner.run(&command, context.cancellation, &mut |_, _| {}).await;
+        let finished = finished.map_err(|error| start_failure(&error))?;
+        match finished.exit {
+            Exit::Code(0) => Ok(text(&finished.stdout)),
+            Exit::Code(code) => Err(refusal(&text(&finished.stderr), code)),
+            Exit::Signal { name, .. } => Err(Failure::new(format!("systemctl was killed by {name}"))),
+            Exit::TimedOut { after } => {
+                Err(Failure::new(format!("it did not end within {}", display_duration(after)))
+                    .with_hint("raise `timeout`; systemd goes on with what it was told"))
+            }
+            Exit::Cancelled => Err(Failure::new("it was not waited for, because the run was stopped")),
+        }
+    }
+
+    /// The last lines that the journal has of a unit since a moment, counted from 1970; none if it has none, or can't
+    /// be asked.
+    pub(crate) async fn journal(
+        &self,
+        unit: &str,
+        since: Duration,
+        context: &Context<'_>,
+    ) -> Option<StreamTail> {
+        let program = find("journalctl", context.host.runner).ok()?;
+        let run = async |arguments: &[&str]| {
+            let command = self.command(&program, arguments.iter().copied(), QUESTION);
+            context.queries.run(&command, context.cancellation, &mut |_, _| {}).await
+        };
+        if !self.user {
+            // What a process wrote last may not be there yet. To have failed means to see a little less.
+            let _best_effort = run(&["--sync"]).await;
+        }
+        let since = format!("--since=@{}.{:06}", since.as_secs(), since.subsec_micros());
+        let unit = format!("--{}={unit}", if self.user { "user-unit" } else { "unit" });
+        let finished =
+            run(&["--no-pager", "--quiet", "--output=cat", "--lines", LINES, &since, &unit]).await.ok()?;
+        tail(Stream::Journal, &finished.stdout).filter(|_| finished.exit == Exit::Code(0))
+    }
+
+    fn command<'a>(
+        &self,
+        program: &Path,
+        arguments: impl Iterator<Item = &'a str>,
+        timeout: Duration,
+    ) -> Command {
+        Command {
+            args: arguments.map(Into::into).collect(),
+            environment: self.environment.clone(),
+            timeout: Some(timeout),
+            ..Command::new(program)
+        }
+    }
+}
+
+/// Where the manager of a user is found.
+fn runtime_directory(host: Host<'_>) -> Result<String, Failure> {
+    const VARIABLE: &str = "XDG_RUNTIME_DIR";
+    let inherited = host.runner.inherited_environment();
+    let given = inherited.into_iter().find(|(name, value)| name == VARIABLE && !value.is_empty());
+    if let Some((_, given)) = given {
+        return Ok(given);
+    }
+    let own = host
+        .runner
+        .own_identity()
+        .map_err(|error| Failure::from_error(&error).because_of("it can't be told who ccm runs as"))?;
+    let usual = format!("/run/user/{}", own.uid);
+    if host.files.is_directory(Path::new(&usual)).unwrap_or(false) {
+        return Ok(usual);
+    }
+    let mut failure = Failure::new(format!("{VARIABLE} is not set, and there is no \"{usual}\""))
+        .because_of("the services of the user who runs ccm can't be reached")
+        .with_hint("log in as that user, or let `loginctl enable-linger` keep its services without a login");
+    failure.missing = Some(Missing::Path(usual.into()));
+    Err(failure)
+}
+
+fn find(name: &str, runner: &dyn Runner) -> Result<PathBuf, Failure> {
+    let path = runner.base_environment().into_iter().find(|(name, _)| name == "PATH");
+    let path = path.map(|(_, path)| path).unwrap_or_default();
+    runner.find(name, &path, Path::new("/")).map_err(|error| start_failure(&error))
+}
+
+fn start_failure(error: &StartError) -> Failure {
+    let mut failure = Failure::from_error(error);
+    if let StartError::NotFound { name, .. } = error {
+        failure.missing = Some(Missing::Program(name.clone()));
+    }
+    failure
+}
+
+/// What systemctl says when something did not go well; where to look is left to the one who reads the failure.
+fn refusal(stderr: &str, code: i32) -> Failure {
+    let lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("See "));
+    let lines: Vec<String> = lines.map(|line| line.trim_end_matches('.').to_owned()).take(5).collect();
+    if lines.is_empty() {
+        return Failure::new(format!("systemctl ended with exit code {code}"));
+    }
+    let failure = Failure { chain: lines, ..Failure::default() };
+    // With polkit, and without.
+    if ["nteractive authentication required", "Access denied"].iter().any(|denial| stderr.contains(denial)) {
+        return failure.with_hint("run ccm as root, or let polkit allow it");
+    }
+    failure
+}

@@ -1,0 +1,279 @@
+//! Provider systemd.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use ccm_engine::{Context, Provider, Reading, Suitability};
+use ccm_host::{Host, Local};
+use ccm_model::Failure;
+
+use super::decide::{Done, ServiceKind, Verb, has_done_its_work, is_reached};
+use super::near::near;
+use super::show::{Activity, Load, PROPERTIES, Unit, units};
+use super::state::State;
+use super::steps::execute;
+use super::systemctl::Systemctl;
+use super::wanted::{Ensure, Service};
+
+/// It is there while systemd is the first process.
+const BOOTED: &str = "/run/systemd/system";
+
+/// How long something is watched that does not say itself whether it has started.
+const WATCHED: Duration = Duration::from_millis(250);
+
+/// The first pause between two looks at something that changes, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// Manages units of systemd.
+pub(crate) struct Systemd;
+
+impl Provider<ServiceKind> for Systemd {
+    fn name(&self) -> &'static str {
+        "systemd"
+    }
+
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        match host.files.is_directory(Path::new(BOOTED)) {
+            Ok(true) => Suitability::Suits(1),
+            Ok(false) => {
+                Suitability::Unsuitable(format!("systemd does not run here: there is no \"{BOOTED}\""))
+            }
+            Err(error) => Suitability::Unsuitable(format!("\"{BOOTED}\" can't be looked at: {error}")),
+        }
+    }
+
+    fn status<'a>(
+        &'a self,
+        service: &'a Service,
+        reading: Reading<'a, Done>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<State, Failure>> {
+        Box::pin(async move {
+            let systemctl = Systemctl::of(service.user, context.host)?;
+            match reading {
+                Reading::Before { triggered } => read(service, triggered, &systemctl, context).await,
+                Reading::After(done) => after(service, done, &systemctl, context).await,
+            }
+        })
+    }
+
+    fn reads_at_once(&self) -> usize {
+        usize::MAX
+    }
+
+    fn status_many<'a>(
+        &'a self,
+        services: &'a [&'a Service],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<State, Failure>>> {
+        Box::pin(read_many(services, context))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        service: &'a Service,
+        state: &'a State,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Done, Failure>> {
+        Box::pin(async move {
+            let systemctl = Systemctl::of(service.user, context.host)?;
+            execute(service, state, &systemctl, context).await
+        })
+    }
+
+    fn foresee<'a>(
+        &'a self,
+        service: &'a Service,
+        _: &'a State,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        let is_root = context.host.runner.own_identity().is_ok_and(|own| own.uid == 0);
+        let warning = "ccm does not run as root, and may not be allowed to do that";
+        let warning = (!is_root && !service.user).then(|| warning.to_owned());
+        Box::pin(std::future::ready(Ok(warning.into_iter().collect())))
+    }
+}
+
+/// Reads what became of it, and what the journal says if that is not what it should be.
+async fn after(
+    service: &Service,
+    done: &Done,
+    systemctl: &Systemctl,
+    context: &mut Context<'_>,
+) -> Result<State, Failure> {
+    // An alias may have gone with being enabled.
+    let by_its_own_name = Service { unit: done.unit.clone(), ..service.clone() };
+    let service = &by_its_own_name;
+    let was_started = done.verb.is_some_and(|verb| verb != Verb::Stop);
+    let mut state = read(service, false, systemctl, context).await?;
+    if was_started && !state.unit.reports_start && state.unit.activity == Activity::Running {
+        context.host.pause(WATCHED, context.cancellation).await;
+        state = read(service, false, systemctl, context).await?;
+    }
+    if was_started && has_done_its_work(&state.unit) {
+        context.note(
+            "it has done its work and ended; without `RemainAfterExit=yes` in the unit the next run starts it again",
+        );
+    }
+    if !is_reached(service, &state, done) {
+        state.journal = systemctl.journal(&state.unit.id, done.since, context).await;
+    }
+    Ok(state)
+}
+
+/// Reads units, and reads one again until it has ended what it is doing.
+async fn read_many(services: &[&Service], context: &Context<'_>) -> Vec<Result<State, Failure>> {
+    let mut found = HashMap::new();
+    for user in [false, true] {
+        let of_one = services.iter().filter(|service| service.user == user);
+        let names: Vec<&str> = of_one.map(|service| &*service.unit).collect();
+        let Ok(systemctl) = Systemctl::of(user, context.host) else { continue };
+        // One that can't be shown keeps the others from being shown, so that each is asked for by itself.
+        if let Ok(units) = show(&names, &systemctl, context).await {
+            found.extend(names.into_iter().map(|name| (name, user)).zip(units));
+        }
+    }
+    let mut states = Vec::with_capacity(services.len());
+    for service in services {
+        let unit = found.remove(&(&*service.unit, service.user));
+        states.push(match Systemctl::of(service.user, context.host) {
+            Ok(systemctl) => settle(service, unit, false, &systemctl, context).await,
+            Err(failure) => Err(failure),
+        });
+    }
+    states
+}
+
+/// Reads a unit, and reads it again until it has ended what it is doing.
+pub(crate) async fn read(
+    service: &Service,
+    triggered: bool,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<State, Failure> {
+    settle(service, None, triggered, systemctl, context).await
+}
+
+/// The same from what was read of it already.
+async fn settle(
+    service: &Service,
+    unit: Option<Unit>,
+    triggered: bool,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<State, Failure> {
+    let clock = context.host.clock;
+    let begun = clock.monotonic();
+    let mut pause = PAUSES.0;
+    let unit = match unit {
+        Some(unit) => unit,
+        None => show_one(service, systemctl, context).await?,
+    };
+    let mut state = State { unit, triggered, ..State::default() };
+    while let Some(limit) = awaited(service, &state) {
+        let waited = clock.monotonic().saturating_sub(begun);
+        let left = limit.saturating_sub(waited);
+        if left.is_zero() {
+            state.waited = Some(waited);
+            break;
+        }
+        if !context.host.pause(pause.min(left), context.cancellation).await {
+            return Err(Failure::new("it was not waited for, because the run was stopped"));
+        }
+        pause = (pause * 2).min(PAUSES.1);
+        state.unit = show_one(service, systemctl, context).await?;
+    }
+    if state.unit.load == Load::NotFound {
+        state.unread = has_unread_files(service, &state.unit, systemctl, context).await?;
+        if !state.unread && service.masked != Some(true) {
+            state.near = near(&service.unit, &known(service.user, systemctl, context).await);
+        }
+    }
+    Ok(state)
+}
+
+/// How long the end of what it is doing is awaited; none if it does nothing that matters.
+fn awaited(service: &Service, state: &State) -> Option<Duration> {
+    let unit = &state.unit;
+    let limit = match (service.ensure, unit.activity) {
+        // What works off its task is what it should be, and only a refresh has to come after it.
+        (Ensure::Running, Activity::Activating) if unit.is_oneshot && !state.triggered => return None,
+        (Ensure::Running, Activity::Activating | Activity::Reloading) => unit.start_limit,
+        (_, Activity::Deactivating) => unit.stop_limit,
+        _ => return None,
+    };
+    Some(service.timeout.unwrap_or(limit))
+}
+
+pub(crate) async fn show_one(
+    service: &Service,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<Unit, Failure> {
+    let mut found = show(&[&service.unit], systemctl, context).await?;
+    found.pop().ok_or_else(|| Failure::new(format!("systemctl says nothing of `{}`", service.unit)))
+}
+
+/// What systemd tells of units, in their order.
+async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> Result<Vec<Unit>, Failure> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let properties = format!("--property={PROPERTIES}");
+    let arguments = [&["show", &*properties, "--"], names].concat();
+    let found = units(&systemctl.ask(&arguments, context).await?);
+    match names {
+        [one] if found.len() != 1 => Err(Failure::new(format!("systemctl says nothing of `{one}`"))),
+        _ if found.len() != names.len() => Err(Failure::new("systemctl does not say something of each unit")),
+        _ => Ok(found),
+    }
+}
+
+/// The names of all units that have a file; none if they can't be listed.
+async fn known(user: bool, systemctl: &Systemctl, context: &Context<'_>) -> Vec<String> {
+    struct Names<const OF_USER: bool>(Vec<String>);
+    let list = async || {
+        let printed = systemctl.ask(&["list-unit-files", "--no-legend", "--plain"], context).await?;
+        let names = printed.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+        Ok::<Vec<String>, Failure>(names.collect())
+    };
+    let names = if user {
+        context.shared(async || list().await.map(Names::<true>)).await.map(|names| names.0.clone())
+    } else {
+        context.shared(async || list().await.map(Names::<false>)).await.map(|names| names.0.clone())
+    };
+    names.unwrap_or_default()
+}
+
+/// Tells whether there are files of a unit that systemd does not know of. That a file has changed it says itself; of a
+/// new unit file some versions know nothing, and of a new directory of additions none does.
+pub(crate) async fn has_unread_files(
+    service: &Service,
+    unit: &Unit,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<bool, Failure> {
+    let printed = systemctl.ask(&["show", "--property=UnitPath"], context).await?;
+    let directories = printed.trim().trim_start_matches("UnitPath=").split_whitespace();
+    let template = template_of(&service.unit);
+    let names = || [Some(&service.unit), template.as_ref()].into_iter().flatten();
+    let files = context.host.files;
+    Ok(directories.map(Path::new).any(|directory| {
+        names().any(|name| {
+            if unit.load == Load::NotFound {
+                return files.exists(&directory.join(name)).unwrap_or(false);
+            }
+            let additions = directory.join(format!("{name}.d"));
+            let is_read = unit.drop_ins.iter().any(|known| Path::new(known).starts_with(&additions));
+            !is_read && files.is_directory(&additions).unwrap_or(false)
+        })
+    }))
+}
+
+/// `a@.service` for `a@b.service`.
+fn template_of(unit: &str) -> Option<String> {
+    let (stem, rest) = unit.split_once('@')?;
+    let (_, suffix) = rest.rsplit_once('.')?;
+    Some(format!("{stem}@.{suffix}"))
+}

@@ -1,0 +1,155 @@
+//! What a manifest asks of a service, complete and checked.
+
+use std::time::Duration;
+
+use super::properties::ServiceProperties;
+use super::values::OnRefresh;
+use crate::mistakes::Mistake;
+
+/// Whether it is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ensure {
+    Running,
+    Stopped,
+}
+
+/// What a manifest asks of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Service {
+    /// As the manifest has it.
+    pub name: String,
+    /// The whole name of its unit.
+    pub unit: String,
+    pub ensure: Ensure,
+    pub enable: Option<bool>,
+    pub masked: Option<bool>,
+    pub on_refresh: OnRefresh,
+    pub timeout: Option<Duration>,
+    /// It belongs to the manager of the user who runs ccm.
+    pub user: bool,
+}
+
+impl Service {
+    /// Builds it, or says everything that is wrong.
+    pub(crate) fn build(
+        name: &str,
+        ensure: Option<&str>,
+        written: &ServiceProperties,
+    ) -> Result<Self, Vec<Mistake>> {
+        let ensure = if ensure == Some("stopped") { Ensure::Stopped } else { Ensure::Running };
+        let mut mistakes = Vec::new();
+        let unit = unit_name(name).unwrap_or_else(|mistake| {
+            mistakes.push(mistake);
+            String::new()
+        });
+        if written.masked == Some(true) && ensure == Ensure::Running {
+            let message = "a service that is masked can't be started";
+            mistakes.push(Mistake::new("masked", message, "add `ensure: stopped`"));
+        }
+        if written.masked == Some(true) && written.enable == Some(true) {
+            let message = "a service that is masked can't be enabled";
+            mistakes.push(Mistake::new("enable", message, "drop `enable` or `masked`"));
+        }
+        if written.on_refresh.is_some() && ensure == Ensure::Stopped {
+            let message = "`on_refresh` has no meaning with `ensure: stopped`";
+            mistakes.push(Mistake::new("on_refresh", message, "what is stopped is left alone by a refresh"));
+        }
+        let timeout = written.timeout.map(|timeout| timeout.0);
+        if timeout.is_some_and(|timeout| timeout.is_zero()) {
+            let message = "no service starts or stops in no time";
+            mistakes.push(Mistake::new("timeout", message, "write how long it may take, like `90s`"));
+        }
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            unit,
+            ensure,
+            enable: written.enable,
+            masked: written.masked,
+            on_refresh: written.on_refresh.unwrap_or_default(),
+            timeout,
+            user: written.user.unwrap_or_default(),
+        })
+    }
+}
+
+/// What the name of a unit can end in.
+const SUFFIXES: [&str; 11] = [
+    "service",
+    "socket",
+    "device",
+    "mount",
+    "automount",
+    "swap",
+    "target",
+    "path",
+    "timer",
+    "slice",
+    "scope",
+];
+
+/// The longest name that systemd takes.
+const LONGEST: usize = 255;
+
+/// The whole name of a unit: a name without one of the endings means a service.
+fn unit_name(name: &str) -> Result<String, Mistake> {
+    let mistake = |message: String, hint: Option<&str>| Err(Mistake::of_name(message, hint));
+    let shown = name.escape_debug();
+    if name.contains('/') {
+        let hint = "the name of a service resource is that of its unit, like `nginx` or `backup.timer`";
+        return mistake(format!("`{shown}` is a path, not the name of a unit"), Some(hint));
+    }
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+:~-@\\".contains(c);
+    if let Some(wrong) = name.chars().find(|c| !is_allowed(*c)) {
+        let hint = "`systemd-escape` writes any text as a part of a name";
+        let wrong = wrong.escape_debug();
+        return mistake(format!("`{shown}` holds `{wrong}`, which no name of a unit can"), Some(hint));
+    }
+    let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
+    let unit = match suffix.filter(|suffix| SUFFIXES.contains(suffix)) {
+        Some(_) => name.to_owned(),
+        None => format!("{name}.service"),
+    };
+    let stem = unit.rsplit_once('.').map_or(&*unit, |(stem, _)| stem);
+    if stem.is_empty() || stem.starts_with('@') {
+        return mistake(format!("`{shown}` is not the name of a unit"), None);
+    }
+    if unit.len() > LONGEST {
+        return mistake(format!("`{shown}` is longer than the name of a unit can be"), None);
+    }
+    if let Some(template) = stem.strip_suffix('@') {
+        let hint = format!("name an instance of it, like `{template}@NAME`");
+        return mistake(format!("`{shown}` is a template, which does not run itself"), Some(&hint));
+    }
+    Ok(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_an_ending_means_a_service() {
+        for (name, unit) in [
+            ("nginx", "nginx.service"),
+            ("nginx.service", "nginx.service"),
+            ("backup.timer", "backup.timer"),
+            ("org.example.daemon", "org.example.daemon.service"),
+            ("getty@tty1", "getty@tty1.service"),
+            ("srv-a\\x2db.mount", "srv-a\\x2db.mount"),
+            ("-.mount", "-.mount"),
+        ] {
+            assert_eq!(unit_name(name).as_deref(), Ok(unit));
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        let long = "a".repeat(LONGEST);
+        for name in ["", "/etc/nginx", "a b", "a*", "getty@", "getty@.service", "@tty1", "a\n", "ä", &long] {
+            assert!(unit_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Starting, stopping, enabling, masking, and what is said when that fails.
+
+use ccm_host::Exit;
+use ccm_model::{Outcome, Stream};
+
+use crate::machine::{Machine, SYSTEMCTL, failure, printed};
+use crate::service;
+
+#[test]
+fn steps_are_taken_in_order() {
+    let stopped = ("inactive dead", &[][..]);
+    let running = ("active running", &["UnitFileState=enabled"][..]);
+    for (before, properties, after, steps) in [
+        (stopped, &[][..], running, &["start -- web.service"][..]),
+        (stopped, &[("enable", "true")], running, &["enable -- web.service", "start -- web.service"]),
+        (
+            running,
+            &[("ensure", "stopped"), ("enable", "false")],
+            stopped,
+            &["disable -- web.service", "stop -- web.service"],
+        ),
+        (
+            running,
+            &[("ensure", "stopped"), ("masked", "true")],
+            ("inactive dead", &["LoadState=masked", "UnitFileState=masked"]),
+            &["mask -- web.service", "stop -- web.service"],
+        ),
+        (
+            ("active running", &["UnitFileState=enabled-runtime"]),
+            &[("enable", "false")],
+            ("active running", &[]),
+            &["disable --runtime -- web.service"],
+        ),
+        (
+            ("inactive dead", &["UnitFileState=masked-runtime", "LoadState=masked"]),
+            &[("ensure", "stopped"), ("masked", "false")],
+            stopped,
+            &["unmask --runtime -- web.service"],
+        ),
+        (
+            ("failed failed", &["Result=start-limit-hit"]),
+            &[],
+            running,
+            &["reset-failed -- web.service", "start -- web.service"],
+        ),
+    ] {
+        let machine = Machine::new();
+        machine.has(before.0, before.1);
+        machine.has(after.0, after.1);
+        assert_eq!(machine.apply(service("web", properties)).outcome, Outcome::Changed, "{properties:?}");
+        assert_eq!(machine.done(), steps);
+    }
+}
+
+#[test]
+fn what_is_unmasked_is_looked_at_again() {
+    let machine = Machine::new();
+    machine.has("inactive dead", &["LoadState=masked", "UnitFileState=masked"]);
+    machine.has("inactive dead", &["UnitFileState=enabled"]);
+    machine.has("active running", &["UnitFileState=enabled"]);
+    let properties = [("masked", "false"), ("enable", "true")];
+    assert_eq!(machine.apply(service("web", &properties)).outcome, Outcome::Changed);
+    assert_eq!(machine.done(), ["unmask -- web.service", "start -- web.service"]);
+}
+
+#[test]
+fn an_alias_stands_for_the_units_own_name() {
+    let machine = Machine::new();
+    let names = ["Id=nginx.service", "Names=nginx.service web.service", "UnitFileState=enabled"];
+    machine.has("active running", &names);
+    machine.has_all(&[("nginx.service", "active running", &[])]);
+    assert_eq!(machine.apply(service("web", &[("enable", "false")])).outcome, Outcome::Changed);
+    assert_eq!(machine.done(), ["disable -- nginx.service"]);
+}
+
+#[test]
+fn a_start_that_fails_quotes_the_journal() {
+    let machine = Machine::new();
+    machine.has("inactive dead", &[]);
+    let how = ["Result=exit-code", "ExecMainCode=1", "ExecMainStatus=4"];
+    machine.has("failed failed", &how);
+    let stderr = "Job for web.service failed because the control process exited with error code.\n\
+        See \"systemctl status web.service\" and \"journalctl -xeu web.service\" for details.\n";
+    machine.refuses("start -- web.service", stderr);
+    let journal =
+        "journalctl --no-pager --quiet --output=cat --lines 10 --since=@0.000000 --unit=web.service";
+    machine
+        .runner
+        .answer_with(journal, printed(Exit::Code(0), "no such directory: /srv\nFailed to start.\n", ""));
+    let transaction = machine.apply(service("web", &[]));
+    let failure = failure(&transaction);
+    assert_eq!(
+        failure.chain,
+        [
+            "`systemctl start` did not succeed",
+            "Job for web.service failed because the control process exited with error code",
+            "its main process ended with exit code 4 (result: exit-code)",
+        ]
+    );
+    assert!(failure.changed);
+    assert_eq!(failure.output.len(), 1);
+    assert_eq!(failure.output[0].stream, Stream::Journal);
+    assert_eq!(failure.output[0].lines, ["no such directory: /srv", "Failed to start."]);
+}
+
+#[test]
+fn what_ends_soon_after_its_start_has_failed() {
+    let machine = Machine::new();
+    machine.has("inactive dead", &["Type=simple"]);
+    machine.has("active running", &["Type=simple"]);
+    let how = ["Type=simple", "Result=exit-code", "ExecMainCode=1", "ExecMainStatus=3"];
+    machine.has("activating auto-restart", &how);
+    let transaction = machine.apply(service("web", &[]));
+    assert_eq!(
+        failure(&transaction).chain,
+        [
+            "it is not as wanted after the change",
+            "it has ended, and waits to be started again",
+            "its main process ended with exit code 3 (result: exit-code)"
+        ]
+    );
+}
+
+#[test]
+fn what_does_its_work_and_ends_has_run() {
+    let machine = Machine::new();
+    machine.has("inactive dead", &["Type=oneshot"]);
+    let transaction = machine.apply(service("web", &[]));
+    assert_eq!(transaction.outcome, Outcome::Changed);
+    assert_eq!(
+        transaction.notes,
+        [
+            "it has done its work and ended; without `RemainAfterExit=yes` in the unit the next run starts it again"
+        ]
+    );
+}
+
+#[test]
+fn a_start_has_the_time_that_the_unit_gives_it_or_the_manifest() {
+    for (properties, seconds) in [(&[][..], 110), (&[("timeout", "5s")], 5)] {
+        let machine = Machine::new();
+        machine.has("inactive dead", &["TimeoutStartUSec=20s"]);
+        machine.has("active running", &[]);
+        assert_eq!(machine.apply(service("web", properties)).outcome, Outcome::Changed);
+        let start =
+            machine.runner.ran().into_iter().find(|command| command.args.iter().any(|arg| arg == "start"));
+        assert_eq!(start.and_then(|start| start.timeout).map(|limit| limit.as_secs()), Some(seconds));
+    }
+    let machine = Machine::new();
+    machine.has("inactive dead", &[]);
+    let after = std::time::Duration::from_secs(5);
+    let line = format!("{SYSTEMCTL} start -- web.service");
+    machine.runner.answer_with(&line, printed(Exit::TimedOut { after }, "", ""));
+    let transaction = machine.apply(service("web", &[("timeout", "5s")]));
+    assert_eq!(
+        failure(&transaction).chain,
+        ["`systemctl start` did not succeed", "it did not end within 5s"]
+    );
+    assert_eq!(failure(&transaction).hints, ["raise `timeout`; systemd goes on with what it was told"]);
+}
+
+#[test]
+fn whoever_may_not_change_services_is_told_what_to_do() {
+    for denial in ["Interactive authentication required.", "Access denied"] {
+        let machine = Machine::new();
+        machine.has("inactive dead", &[]);
+        machine.refuses("start -- web.service", &format!("Failed to start web.service: {denial}\n"));
+        let transaction = machine.apply(service("web", &[]));
+        assert_eq!(failure(&transaction).hints, ["run ccm as root, or let polkit allow it"]);
+    }
+}

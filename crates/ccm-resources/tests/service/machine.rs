@@ -1,0 +1,139 @@
+//! A machine with systemd that the test invents, and runs of one service on it.
+
+use std::sync::OnceLock;
+
+use ccm_engine::{NoLateValues, Run, Stop};
+use ccm_host::{Cancellation, Captured, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
+use ccm_resources::types;
+
+/// What every call of systemctl begins with.
+pub(crate) const SYSTEMCTL: &str = "systemctl --no-ask-password --no-pager";
+
+const PROPERTIES: &str = "--property=Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,NeedDaemonReload,\
+    CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,TimeoutStartUSec,TimeoutStopUSec";
+
+pub(crate) struct Machine {
+    pub runner: FakeRunner,
+    pub files: FakeFiles,
+    pub clock: FakeClock,
+}
+
+impl Machine {
+    /// A machine where systemd runs.
+    pub(crate) fn new() -> Self {
+        let mut files = FakeFiles::default();
+        files.directories.insert("/run/systemd/system".into());
+        let machine = Self { runner: FakeRunner::default(), files, clock: FakeClock::default() };
+        machine.prints("show --property=UnitPath", "UnitPath=/etc/systemd/system /lib/systemd/system\n");
+        machine
+    }
+
+    /// Makes a call of systemctl print something; each call adds an answer, the last one stays.
+    pub(crate) fn prints(&self, arguments: &str, stdout: &str) {
+        self.runner.answer_with(&format!("{SYSTEMCTL} {arguments}"), printed(Exit::Code(0), stdout, ""));
+    }
+
+    /// Makes a call of systemctl fail.
+    pub(crate) fn refuses(&self, arguments: &str, stderr: &str) {
+        self.runner.answer_with(&format!("{SYSTEMCTL} {arguments}"), printed(Exit::Code(1), "", stderr));
+    }
+
+    /// Says what systemd tells of `web.service`: `active running`, and what differs from a usual unit.
+    pub(crate) fn has(&self, words: &str, others: &[&str]) {
+        self.prints(&format!("show {PROPERTIES} -- web.service"), &shown("web.service", words, others));
+    }
+
+    /// Says what systemd tells of several units that are asked for at once.
+    pub(crate) fn has_all(&self, units: &[(&str, &str, &[&str])]) {
+        let names: Vec<&str> = units.iter().map(|(unit, ..)| *unit).collect();
+        let blocks: Vec<String> =
+            units.iter().map(|(unit, words, others)| shown(unit, words, others)).collect();
+        self.prints(&format!("show {PROPERTIES} -- {}", names.join(" ")), &blocks.join("\n"));
+    }
+
+    /// Applies one resource.
+    pub(crate) fn apply(&self, resource: Resource) -> Transaction {
+        self.run(vec![resource], false).pop().expect("a transaction")
+    }
+
+    /// Applies one resource in noop.
+    pub(crate) fn noop(&self, resource: Resource) -> Transaction {
+        self.run(vec![resource], true).pop().expect("a transaction")
+    }
+
+    /// Applies resources.
+    pub(crate) fn run(&self, resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
+        let catalog = Catalog { resources, ..Catalog::default() };
+        let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
+        let run = Run {
+            catalog: &catalog,
+            types: &types,
+            host: Host { runner: &self.runner, files: &self.files, clock: &self.clock },
+            late: &NoLateValues,
+            secrets: &Secrets::new(),
+            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
+            noop,
+            fail_on_error: false,
+            only: None,
+            diff: false,
+            directory: std::path::Path::new("/"),
+            state_directory: None,
+            describe_unchanged: true,
+            ledger: None,
+        };
+        let mut transactions = Vec::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(run.apply(&mut |event| {
+            if let Event::ResourceFinished(finished) = event {
+                transactions.push(*finished);
+            }
+        }));
+        transactions
+    }
+
+    /// What was done to units, without the questions.
+    pub(crate) fn done(&self) -> Vec<String> {
+        let is_question = |line: &str| line.starts_with("show ") || line.starts_with("list-unit-files ");
+        let lines = self.runner.lines();
+        let lines = lines.iter().filter_map(|line| line.strip_prefix(SYSTEMCTL).map(str::trim));
+        lines.filter(|line| !is_question(line)).map(str::to_owned).collect()
+    }
+}
+
+fn shown(unit: &str, words: &str, others: &[&str]) -> String {
+    let (active, sub) = words.split_once(' ').unwrap_or((words, ""));
+    let usual = [
+        &*format!("Id={unit}"),
+        &format!("Names={unit}"),
+        "LoadState=loaded",
+        &format!("ActiveState={active}"),
+        &format!("SubState={sub}"),
+        "UnitFileState=disabled",
+        "NeedDaemonReload=no",
+        "Type=notify",
+        "Result=success",
+        "TimeoutStartUSec=1min 30s",
+        "TimeoutStopUSec=1min 30s",
+    ]
+    .map(str::to_owned);
+    let key = |line: &str| line.split('=').next().unwrap_or_default().to_owned();
+    let mut lines: Vec<String> =
+        usual.into_iter().filter(|line| !others.iter().any(|other| key(other) == key(line))).collect();
+    lines.extend(others.iter().map(|other| (*other).to_owned()));
+    lines.join("\n") + "\n"
+}
+
+/// A command that ended that way and printed that.
+pub(crate) fn printed(exit: Exit, stdout: &str, stderr: &str) -> Finished {
+    let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
+    Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(exit) }
+}
+
+/// The failure of a transaction that has one.
+pub(crate) fn failure(transaction: &Transaction) -> &Failure {
+    match &transaction.outcome {
+        Outcome::Failed(failure) => failure,
+        other => panic!("not failed but {other:?}"),
+    }
+}

@@ -1,0 +1,16 @@
+//! The service type on a machine that the test invents.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
+
+#[path = "../build/mod.rs"]
+mod build;
+mod changing;
+mod machine;
+mod mistakes;
+mod reading;
+mod reloading;
+
+use ccm_model::Resource;
+
+fn service(name: &str, properties: &[(&str, &str)]) -> Resource {
+    build::resource("service", name, properties)
+}

@@ -1,0 +1,215 @@
+//! What is read, and what noop says of it.
+
+use ccm_host::Exit;
+use ccm_model::{Missing, Outcome};
+
+use crate::machine::{Machine, SYSTEMCTL, failure, printed};
+use crate::service;
+
+#[test]
+fn what_is_as_wanted_is_read_once() {
+    let machine = Machine::new();
+    machine.has("active running", &["UnitFileState=enabled"]);
+    let transaction = machine.apply(service("web", &[("enable", "true")]));
+    assert_eq!(transaction.outcome, Outcome::Unchanged);
+    assert_eq!(machine.runner.lines().len(), 1);
+    let command = &machine.runner.ran()[0];
+    assert_eq!(
+        command.args.last().map(|name| name.to_string_lossy().into_owned()),
+        Some("web.service".to_owned())
+    );
+    assert_eq!(command.args[command.args.len() - 2], "--");
+    let state = transaction.state.expect("a state");
+    assert_eq!(state["protocol"], "io.choria.ccm.v1.resource.service.state");
+    assert_eq!((&state["ensure"], &state["enabled"]), (&"running".into(), &true.into()));
+    assert_eq!((&state["name"], &state["unit"]), (&"web".into(), &"web.service".into()));
+}
+
+#[test]
+fn noop_says_what_would_happen_and_changes_nothing() {
+    for (words, others, properties, message) in [
+        ("inactive dead", &[][..], &[][..], "Would have started"),
+        ("inactive dead", &[], &[("enable", "true")], "Would have enabled and started"),
+        ("active running", &["UnitFileState=enabled"], &[("enable", "false")], "Would have disabled"),
+        ("active running", &[], &[("ensure", "stopped")], "Would have stopped"),
+        ("inactive dead", &["LoadState=masked"], &[("masked", "false")], "Would have unmasked and started"),
+    ] {
+        let machine = Machine::new();
+        machine.has(words, others);
+        let transaction = machine.noop(service("web", properties));
+        assert_eq!(transaction.outcome, Outcome::WouldChange { message: message.to_owned() });
+        assert_eq!(machine.done(), [""; 0]);
+    }
+}
+
+#[test]
+fn without_systemd_nothing_can_be_managed() {
+    let mut machine = Machine::new();
+    machine.files.directories.clear();
+    for transaction in [machine.apply(service("web", &[])), machine.noop(service("web", &[]))] {
+        assert_eq!(
+            failure(&transaction).chain,
+            [
+                "no provider can work on this host",
+                "systemd: systemd does not run here: there is no \"/run/systemd/system\""
+            ]
+        );
+    }
+    assert_eq!(machine.runner.lines(), [""; 0]);
+}
+
+#[test]
+fn a_unit_that_is_not_there_is_named_with_those_near_to_it() {
+    let machine = Machine::new();
+    machine.has("inactive dead", &["LoadState=not-found", "UnitFileState="]);
+    machine.prints(
+        "list-unit-files --no-legend --plain",
+        "webd.service enabled enabled\ncron.service enabled -\n",
+    );
+    let transaction = machine.noop(service("web", &[]));
+    let failure = failure(&transaction);
+    assert_eq!(failure.chain, ["service not found: there is no unit `web.service`"]);
+    assert_eq!(failure.hints, ["did you mean `webd.service`?"]);
+    assert_eq!(failure.missing, Some(Missing::Unit("web.service".to_owned())));
+    assert_eq!(machine.done(), [""; 0]);
+}
+
+#[test]
+fn what_it_is_doing_is_awaited() {
+    let machine = Machine::new();
+    for _ in 0..4 {
+        machine.has("activating start-pre", &[]);
+    }
+    machine.has("active running", &[]);
+    assert_eq!(machine.apply(service("web", &[])).outcome, Outcome::Unchanged);
+    assert_eq!(machine.runner.lines().len(), 5);
+    assert_eq!(machine.done(), [""; 0]);
+}
+
+#[test]
+fn what_it_is_doing_is_awaited_no_longer_than_it_may_take() {
+    for (words, others, properties, seconds) in [
+        ("activating start", &["TimeoutStartUSec=20s"][..], &[][..], 20),
+        ("deactivating stop-sigterm", &["TimeoutStopUSec=10s"], &[("ensure", "stopped")], 10),
+        ("activating start", &["TimeoutStartUSec=20s"], &[("timeout", "7s")], 7),
+        ("activating start", &["TimeoutStartUSec="], &[], 90),
+    ] {
+        let machine = Machine::new();
+        machine.has(words, others);
+        let transaction = machine.apply(service("web", properties));
+        let chain = failure(&transaction).chain.join(": ");
+        assert!(chain.starts_with("`web.service` is still "), "{chain}");
+        assert_eq!(ccm_host::Clock::monotonic(&machine.clock).as_secs(), seconds, "{chain}");
+        assert!(machine.runner.lines().len() < 60, "it is asked too often");
+        assert_eq!(machine.done(), [""; 0]);
+    }
+}
+
+#[test]
+fn what_says_nothing_of_systemd_is_told_with_its_cause() {
+    let machine = Machine::new();
+    let line = "show --property=";
+    let asked = {
+        machine.apply(service("web", &[]));
+        machine.runner.lines()[0].clone()
+    };
+    assert!(asked.contains(line), "{asked}");
+    let machine = Machine::new();
+    machine
+        .runner
+        .answer_with(&asked, printed(Exit::Code(1), "", "Failed to connect to bus: Host is down\n"));
+    assert_eq!(
+        failure(&machine.apply(service("web", &[]))).chain,
+        ["`systemctl show` could not be asked", "Failed to connect to bus: Host is down"]
+    );
+    machine.runner.without("systemctl");
+    let transaction = machine.apply(service("web", &[]));
+    assert_eq!(failure(&transaction).chain, ["\"systemctl\" not found in PATH"]);
+    assert_eq!(failure(&transaction).missing, Some(Missing::Program("systemctl".to_owned())));
+}
+
+#[test]
+fn a_user_has_services_too() {
+    let mut machine = Machine::new();
+    let transaction = machine.apply(service("web", &[("user", "true")]));
+    assert_eq!(
+        failure(&transaction).chain,
+        [
+            "the services of the user who runs ccm can't be reached",
+            "XDG_RUNTIME_DIR is not set, and there is no \"/run/user/0\""
+        ]
+    );
+    machine.files.directories.insert("/run/user/0".into());
+    let transaction = machine.apply(service("web", &[("user", "true")]));
+    assert_eq!(failure(&transaction).chain, ["systemctl says nothing of `web.service`"]);
+    let command = &machine.runner.ran()[0];
+    assert!(command.environment.contains(&("XDG_RUNTIME_DIR".to_owned(), "/run/user/0".to_owned())));
+    assert_eq!(command.args[0], "--user");
+    assert!(!machine.runner.lines()[0].starts_with(SYSTEMCTL));
+}
+
+#[test]
+fn what_has_no_effect_is_said() {
+    let machine = Machine::new();
+    machine.has("active running", &["UnitFileState=static", "NeedDaemonReload=yes"]);
+    let transaction = machine.apply(service("web", &[("enable", "false")]));
+    assert_eq!(transaction.outcome, Outcome::Unchanged);
+    assert_eq!(
+        transaction.warnings,
+        [
+            "`enable: false` has no effect: the unit is static, and starts when something else needs it; `masked: true` prevents that",
+            "its unit file has changed since it was started; `subscribe` to the file has it restarted"
+        ]
+    );
+}
+
+#[test]
+fn many_are_read_at_once() {
+    let machine = Machine::new();
+    machine.has_all(&[
+        ("web.service", "active running", &[]),
+        ("database.service", "active running", &["UnitFileState=static"]),
+        ("backup.timer", "active waiting", &["UnitFileState=enabled"]),
+    ]);
+    let resources = vec![
+        service("web", &[]),
+        service("database", &[("enable", "false")]),
+        service("backup.timer", &[("enable", "true")]),
+    ];
+    let transactions = machine.run(resources, false);
+    assert!(transactions.iter().all(|transaction| transaction.outcome == Outcome::Unchanged));
+    assert_eq!(transactions.iter().map(|found| found.warnings.len()).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(machine.runner.lines().len(), 1);
+}
+
+#[test]
+fn one_that_keeps_all_from_being_read_fails_alone() {
+    let machine = Machine::new();
+    machine.has("active running", &[]);
+    let transactions = machine.run(vec![service("web", &[]), service("database", &[])], false);
+    assert_eq!(transactions[0].outcome, Outcome::Unchanged);
+    assert_eq!(failure(&transactions[1]).chain, ["systemctl says nothing of `database.service`"]);
+}
+
+#[test]
+fn a_service_that_would_be_started_brings_no_unit() {
+    let machine = Machine::new();
+    machine.has_all(&[
+        ("web.service", "inactive dead", &[]),
+        ("nosuch.service", "inactive dead", &["LoadState=not-found"]),
+    ]);
+    let transactions = machine.run(vec![service("web", &[]), service("nosuch", &[])], true);
+    assert!(matches!(transactions[0].outcome, Outcome::WouldChange { .. }));
+    assert_eq!(failure(&transactions[1]).chain, ["service not found: there is no unit `nosuch.service`"]);
+}
+
+#[test]
+fn noop_does_not_know_a_unit_before_its_file() {
+    let mut machine = Machine::new();
+    machine.files.directories.insert("/etc/systemd/system".into());
+    machine.has("inactive dead", &["LoadState=not-found"]);
+    let file = crate::build::resource("file", "/etc/systemd/system/web.service", &[("content", "new")]);
+    let transactions = machine.run(vec![file, service("web", &[])], true);
+    let message = "not known before file#/etc/systemd/system/web.service".to_owned();
+    assert_eq!(transactions[1].outcome, Outcome::WouldChange { message });
+}

@@ -223,7 +223,12 @@ impl<K: ResourceKind> Managed for Bound<K> {
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>> {
         Box::pin(async move {
             let state = self.state.as_ref().ok_or_else(|| out_of_order("an execution"))?;
-            self.effect = Some(self.provider.execute(&self.properties, state, context).await?);
+            let effect = self.provider.execute(&self.properties, state, context).await;
+            if effect.as_ref().is_err_and(|failure| failure.changed) {
+                // What was read before may not hold any more.
+                self.state = None;
+            }
+            self.effect = Some(effect?);
             Ok(())
         })
     }
@@ -262,6 +267,7 @@ impl<K: ResourceKind> Managed for Bound<K> {
     fn verify<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<Verified, Failure>> {
         Box::pin(async move {
             let effect = self.effect.as_ref().ok_or_else(|| out_of_order("a verification"))?;
+            self.state = None;
             let state = self.provider.status(&self.properties, Reading::After(effect), context).await?;
             let verified = K::verify(&self.properties, &state, effect);
             self.state = Some(state);

@@ -158,6 +158,9 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
     if fake.fails == step {
         return Err(Failure::new(format!("{step} failed")));
     }
+    if fake.fails == "halfway" && step == "execute" {
+        return Err(Failure { changed: true, ..Failure::new("execute failed halfway") });
+    }
     if fake.fails == "missing" && step == "read" {
         let missing = Some(ccm_model::Missing::Path("/d/f".into()));
         return Err(Failure { missing, ..Failure::new("a directory is missing") });

@@ -155,3 +155,22 @@ fn what_an_execution_yields_is_remembered_once_it_is_verified() {
         assert_eq!(artifacts, left.then_some((2, "it")), "{line}");
     }
 }
+
+#[test]
+fn what_was_read_before_a_failed_change_is_not_said_to_be_so() {
+    for (line, described) in [
+        ("a needs fails=halfway", false),
+        ("a needs fails=execute", true),
+        ("a needs fails=verify", true),
+        ("a fails=decide", true),
+        ("a needs", true),
+    ] {
+        let ran = run(&[line]);
+        let finished = ran.events.iter().find_map(|event| match event {
+            Event::ResourceFinished(transaction) => Some(transaction),
+            _ => None,
+        });
+        let finished = finished.expect("a transaction");
+        assert_eq!(finished.final_ensure.is_some(), described, "{line}");
+    }
+}

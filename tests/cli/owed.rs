@@ -226,6 +226,20 @@ fn a_damaged_ledger_is_kept_and_everything_is_owed() {
 }
 
 #[test]
+fn a_ledger_of_nothing_but_line_ends_takes_no_more_memory_than_itself() {
+    let scratch = Scratch::in_memory();
+    let file = scratch.state().join("refreshes/a.ledger");
+    fs::create_dir_all(scratch.state().join("refreshes")).expect("a directory");
+    fs::write(&file, "\n".repeat(16 << 20)).expect("a ledger");
+    let called = ccm(&scratch, &["status", "--pending"]).after("ulimit -d 65536").run();
+    assert!(called.code == 0 && called.stdout.contains("line 1 is not a header"), "{}", called.shown());
+    let header = r#"{"protocol":"io.choria.ccm.v1.ledger","version":1,"manifest":"a"}"#;
+    fs::write(&file, format!("{header}{}", "\n".repeat(16 << 20))).expect("a ledger");
+    let called = ccm(&scratch, &["status", "--pending"]).after("ulimit -d 65536").run();
+    assert!(called.code == 0 && called.stdout.contains("line 2 is not a record"), "{}", called.shown());
+}
+
+#[test]
 fn a_full_disk_keeps_the_source_from_running() {
     if !can_mount() {
         skipped("a small disk can't be mounted here");

@@ -19,6 +19,8 @@ pub use contract::{
     Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Suitability, Verified,
 };
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
-pub use ledger::{Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, pending};
+pub use ledger::{
+    Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, ledger_read_back, pending,
+};
 pub use managed::{Managed, bind};
 pub use run::{Run, Stop};

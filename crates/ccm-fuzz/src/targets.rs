@@ -6,6 +6,7 @@ mod expression;
 mod facts;
 mod history;
 mod interpolation;
+mod ledger;
 mod manifest;
 mod order;
 mod path;
@@ -38,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "facts", run: facts::run, words: facts::WORDS },
     Target { name: "history", run: history::run, words: history::WORDS },
     Target { name: "interpolation", run: interpolation::run, words: interpolation::WORDS },
+    Target { name: "ledger", run: ledger::run, words: ledger::WORDS },
     Target { name: "manifest", run: manifest::run, words: manifest::WORDS },
     Target { name: "order", run: order::run, words: order::WORDS },
     Target { name: "path", run: path::run, words: path::WORDS },

@@ -30,6 +30,7 @@ endured! {
     facts: 1000,
     history: 500,
     interpolation: 2000,
+    ledger: 1000,
     manifest: 200,
     order: 2000,
     path: 2000,

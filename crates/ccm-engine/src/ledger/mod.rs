@@ -121,6 +121,13 @@ impl Ledger {
     }
 }
 
+/// Reads a ledger and writes it down again as a whole; none if these bytes say nothing. For tests with bytes of any
+/// kind.
+#[doc(hidden)]
+pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
+    record::parse(bytes).ok().map(|Content { key, debts }| whole(&key, &debts))
+}
+
 /// Opens the directory of all ledgers; none if it is not there.
 fn enter(state: &Directory) -> Result<Option<Directory>, LedgerError> {
     match state.enter(DIRECTORY) {

@@ -64,10 +64,10 @@ enum Record {
 /// Reads a ledger. A last line that is not whole is of a record that was not synced, so nothing has come of it.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
     let damaged = |reason: String| Unreadable::Damaged { reason };
-    let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     // What stands behind the last line end: nothing, or what was torn.
-    lines.pop();
-    let Some((head, records)) = lines.split_first() else {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n');
+    let mut lines = bytes[..end.unwrap_or_default()].split(|byte| *byte == b'\n');
+    let Some(head) = lines.next().filter(|_| end.is_some()) else {
         return Err(damaged("it has no header".to_owned()));
     };
     let header: Header =
@@ -81,9 +81,10 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
         Header { .. } => {}
     }
     let mut debts = Debts::new();
-    for (position, line) in records.iter().enumerate() {
-        if enter(&mut debts, line).is_none() && position + 1 < records.len() {
-            return Err(damaged(format!("line {} is not a record", position + 2)));
+    let mut records = lines.zip(2_u64..).peekable();
+    while let Some((line, number)) = records.next() {
+        if enter(&mut debts, line).is_none() && records.peek().is_some() {
+            return Err(damaged(format!("line {number} is not a record")));
         }
     }
     Ok(Content { key: header.manifest, debts })

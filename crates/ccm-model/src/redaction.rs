@@ -46,7 +46,8 @@ impl Redactor {
                 }
             });
         }
-        Self { search: Search::new(patterns.into_iter().collect()) }
+        let patterns: Vec<Box<str>> = patterns.into_iter().collect();
+        Self { search: Search::new(&patterns) }
     }
 
     /// Tells whether there is nothing to hide.

@@ -14,6 +14,7 @@ use crate::data::{Overlay, ResolvedData};
 use crate::draft::Draft;
 use crate::load::{Loader, Manifest};
 use crate::paths::normal;
+use crate::wording::shown_path;
 
 /// How deep manifests may stand within each other.
 const DEEPEST: usize = 10;
@@ -105,9 +106,8 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
         return;
     }
     if let Some(first) = around.paths.iter().position(|before| *before == path) {
-        let mut circle: Vec<String> =
-            around.paths[first..].iter().map(|path| path.display().to_string()).collect();
-        circle.push(path.display().to_string());
+        let mut circle: Vec<String> = around.paths[first..].iter().map(|path| shown_path(path)).collect();
+        circle.push(shown_path(&path));
         let mistake = refused("a manifest applies itself".to_owned());
         // That there are two of it is the same mistake.
         draft.has_name = false;
@@ -115,7 +115,7 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
         return;
     }
     if let Some(first) = loader.children.applied.get(&path) {
-        let mistake = refused(format!("the manifest `{}` is applied twice", path.display()));
+        let mistake = refused(format!("the manifest `{}` is applied twice", shown_path(&path)));
         draft.has_name = false;
         loader.diagnostics.push(mistake.with_label(*first, "the first"));
         return;
@@ -130,9 +130,9 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
     let text = match loader.world.read(&path) {
         Ok(text) => text,
         Err(error) => {
-            let mistake = refused(format!("the manifest `{}` can't be read: {error}", path.display()));
+            let mistake = refused(format!("the manifest `{}` can't be read: {error}", shown_path(&path)));
             let hint = (error.kind() == std::io::ErrorKind::NotFound && Path::new(child.path).is_relative())
-                .then(|| format!("a relative path starts from {}", directory.display()));
+                .then(|| format!("a relative path starts from {}", shown_path(&directory)));
             loader.diagnostics.push(hint.into_iter().fold(mistake, Diagnostic::with_hint));
             return;
         }

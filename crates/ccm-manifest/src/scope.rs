@@ -13,6 +13,7 @@ use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
 use ccm_model::{Map, ResourceIndex, SourceId, Span, closest};
 
 use crate::paths::normal;
+use crate::wording::shown_path;
 use crate::world::{NAMES, World};
 
 /// Said of what is worked out before the values of the manifest are known.
@@ -439,7 +440,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
 
     fn read(&self, path: &Path) -> Result<Arc<str>, FunctionError> {
         self.evaluator.world.read(path).map_err(|source| {
-            let message = format!("`{}` can't be read", path.display());
+            let message = format!("`{}` can't be read", shown_path(path));
             FunctionError { message: format!("{message}: {source}"), ..FunctionError::default() }
         })
     }
@@ -580,7 +581,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
         match self.calling.evaluator.world.read(&path) {
             Ok(text) => Ok(Some(text.to_string())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(ScopeError::new(format!("`{}` can't be read: {error}", path.display()))),
+            Err(error) => Err(ScopeError::new(format!("`{}` can't be read: {error}", shown_path(&path)))),
         }
     }
 }

@@ -1,12 +1,22 @@
 //! Wording that several mistakes share.
 
+use std::path::Path;
+
 use ccm_model::{Diagnostic, Node, Span, escape_control};
 
 /// A name as a message shows it: on one line, and cut when it is a whole script.
 pub(crate) fn shown(name: &str) -> String {
-    const LONGEST: usize = 120;
-    let mut characters = name.chars();
-    let start: String = characters.by_ref().take(LONGEST).collect();
+    cut(name, 120)
+}
+
+/// A path as a message shows it: on one line, and cut when it is longer than any that leads somewhere.
+pub(crate) fn shown_path(path: &Path) -> String {
+    cut(&path.to_string_lossy(), 480)
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    let mut characters = text.chars();
+    let start: String = characters.by_ref().take(longest).collect();
     let dots = if characters.next().is_some() { "…" } else { "" };
     format!("{}{dots}", escape_control(&start))
 }

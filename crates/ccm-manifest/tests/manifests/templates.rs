@@ -48,6 +48,9 @@ fn what_is_wrong_with_a_template_is_shown_in_it() {
         (&manifest("- copy: [/a: {source: gone.j2}]"), &[
     "3:27 `/m/gone.j2` can't be read: entity not found",
 ]),
+        (&manifest("- copy: [/a: {source: \"a\\tb.j2\"}]"), &[
+    "3:27 `/m/a\\tb.j2` can't be read: entity not found",
+]),
         (&manifest("- copy: [/a: {source: binary.j2}]"), &[
     "3:27 `/m/binary.j2` can't be read: it is not UTF-8 text",
 ]),

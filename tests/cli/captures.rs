@@ -45,6 +45,42 @@ fn a_captured_value_reaches_the_files_that_name_it() {
 }
 
 #[test]
+fn a_value_with_quotes_stays_within_what_is_expected() {
+    let scratch = Scratch::new();
+    let text = r#"
+data: {early: "it's \"a\\b\"\n(c", no: "\") or matches(\""}
+ccm:
+  resources:
+    - exec:
+        - defaults: {command: printf, args: ["%s.", "${ Data.early }"]}
+        - late: {capture: {text: stdout.raw}}
+        - early double: {expect: {stdout: 'contains("${ Data.early }.")'}}
+        - early single: {expect: {stdout: "contains('${ Data.early }.')"}}
+        - late double: {expect: {stdout: 'contains("${ Captures.late.text }")'}}
+        - late single: {expect: {stdout: "contains('${ Captures.late.text }')"}}
+        - pattern: {expect: {stdout: 'matches("^it''s {{ "\"a\\" }}\\b\"\n")'}}
+        - not there: {expect: {stdout: 'contains("${ Data.no }")'}}
+        - not behind: {expect: {stdout: "contains('${ Captures.late.text }!')"}}
+"#;
+    let called = apply(&scratch, text, &["-v"]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    let shown = called.shown();
+    assert_eq!(shown.matches("the command did not do what `expect` says").count(), 2, "{shown}");
+    assert!(shown.contains(r#"expected text that contains "\") or matches(\"", found"#), "{shown}");
+    assert!(shown.contains(r#"expected text that contains "it's \"a\\b\"\n(c.!", found"#), "{shown}");
+    // What is rendered says the same.
+    let rendered = ccm(&scratch, &["apply", "manifest.yaml", "--render"]).run();
+    assert_eq!(rendered.code, 0, "{}", rendered.shown());
+    let again = apply(&scratch, &rendered.stdout, &["-v"]);
+    assert_eq!(
+        again.shown().matches("the command did not do what `expect` says").count(),
+        2,
+        "{}",
+        again.shown()
+    );
+}
+
+#[test]
 fn without_a_value_the_default_counts_or_nothing_is_done() {
     let scratch = Scratch::new();
     let text = manifest(&scratch);

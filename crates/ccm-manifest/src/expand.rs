@@ -11,6 +11,7 @@ use ccm_data::nodes;
 use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, Entry, Key, Map, Node, Properties, Reader, Span, TypeSpec, Value};
 
+use crate::calls::Argument;
 use crate::scope::{Evaluator, LateOn, Mistake, Moment, Trouble};
 use crate::wording::shown;
 use crate::words::Quotes;
@@ -31,6 +32,11 @@ impl Reading<'_> {
     /// It is split into words.
     pub(crate) fn is_words(self) -> bool {
         self.reader == Reader::Words
+    }
+
+    /// The same for an entry of a map.
+    fn of_entry(self, key: &str) -> Self {
+        Self { reader: self.reader.of_entry(key), ..self }
     }
 
     /// The same for who does not split it.
@@ -248,7 +254,7 @@ impl<'a, 's> Expander<'a, 's> {
                         self.key(&mut entry.key, reading);
                         is_renamed = true;
                     }
-                    self.node(&mut entry.value, reading);
+                    self.node(&mut entry.value, reading.of_entry(&entry.key.text));
                 }
                 if is_renamed {
                     self.duplicates(map);
@@ -366,12 +372,18 @@ impl<'a, 's> Expander<'a, 's> {
     ) -> Option<String> {
         let mut whole = String::with_capacity(text.len());
         let mut quotes = Quotes::default();
+        let mut argument = Argument::default();
         let mut known = true;
         for part in parts {
             match part {
                 Part::Literal(literal) => {
                     quotes = quotes.after(literal);
-                    whole += literal;
+                    match reader {
+                        Reader::Call(functions) => {
+                            argument = argument.literal(literal, functions, &mut whole);
+                        }
+                        _ => whole += literal,
+                    }
                 }
                 Part::Expression { inner, .. } => match self.evaluate(text, inner.clone(), span) {
                     None => known = false,
@@ -383,10 +395,10 @@ impl<'a, 's> Expander<'a, 's> {
                             self.found.diagnostics.push(Diagnostic::error(span, message));
                             return None;
                         }
-                        if reader == Reader::Words {
-                            quotes = quotes.write(&shown, &mut whole);
-                        } else {
-                            whole += &shown;
+                        match reader {
+                            Reader::Words => quotes = quotes.write(&shown, &mut whole),
+                            Reader::Call(_) => argument = argument.value(&shown, &mut whole),
+                            _ => whole += &shown,
                         }
                         each(value);
                     }

@@ -11,6 +11,7 @@
 //!
 //! Nothing here opens a file, and no resource type is known but through [`ccm_model::TypeSpec`].
 
+mod calls;
 mod capturing;
 mod children;
 mod common_properties;

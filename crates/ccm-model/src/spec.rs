@@ -39,6 +39,20 @@ pub enum Reader {
     Shell,
     /// It is split into words by the quoting of a shell: what an expression yields stays within its word.
     Words,
+    /// It may be a call of one of these functions, with a quoted argument: what an expression yields stays within
+    /// the argument.
+    Call(&'static [&'static str]),
+    /// It is a map, whose entries have these readers; the others have none.
+    Entries(&'static [(&'static str, Self)]),
+}
+
+impl Reader {
+    /// Who reads what stands in a map under that key, if this is who reads the map.
+    #[must_use]
+    pub fn of_entry(self, key: &str) -> Self {
+        let Self::Entries(entries) = self else { return self };
+        entries.iter().find(|(known, _)| *known == key).map_or(Self::Nobody, |(_, reader)| *reader)
+    }
 }
 
 /// A manifest that a resource applies.

@@ -35,6 +35,7 @@ impl TypeSpec for Thing {
         match (property, provider) {
             ("shell", _) => Reader::Shell,
             ("name", Some("two")) | ("words", _) => Reader::Words,
+            ("map", _) => Reader::Entries(&[("call", Reader::Call(&["contains"]))]),
             _ => Reader::Nobody,
         }
     }

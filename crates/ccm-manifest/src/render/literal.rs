@@ -12,9 +12,9 @@ pub(super) fn escape(text: &str, reader: Reader) -> String {
         return text.to_owned();
     }
     match reader {
-        Reader::Nobody => piecewise(text),
+        Reader::Nobody | Reader::Entries(_) => piecewise(text),
         // Alone, an expression is taken as it is by these as well: it is split, or given to the shell, after.
-        Reader::Words | Reader::Shell => format!("{{{{ {} }}}}", quoted(text)),
+        Reader::Words | Reader::Call(_) | Reader::Shell => format!("{{{{ {} }}}}", quoted(text)),
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
     proptest! {
         #[test]
         fn expanding_gives_the_text_back(text in "[${}\\\\\"'a F.:-]{0,16}|\\PC*|([${}]|Facts|\n|\u{1b}){0,12}") {
-            for reader in [Reader::Nobody, Reader::Words, Reader::Shell] {
+            for reader in [Reader::Nobody, Reader::Words, Reader::Call(&["contains"]), Reader::Shell] {
                 let escaped = escape(&text, reader);
                 prop_assert_eq!(expanded(&escaped, reader == Reader::Shell), &*text, "{:?} {}", reader, escaped);
             }

@@ -263,6 +263,7 @@ impl Renderer<'_> {
             Value::Map(map) => {
                 let entries = map.entries().iter().map(|entry| {
                     let key = literal::escape(&self.redaction.text(&entry.key.text), reader);
+                    let reader = reader.of_entry(&entry.key.text);
                     Ok((key, self.node(&entry.value, reader, resource, waiting)?))
                 });
                 Written::Map(entries.collect::<Result<_, Diagnostic>>()?)

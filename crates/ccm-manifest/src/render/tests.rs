@@ -36,6 +36,7 @@ impl TypeSpec for Thing {
         match property {
             "shell" => Reader::Shell,
             "words" => Reader::Words,
+            "map" => Reader::Entries(&[("call", Reader::Call(&["contains"]))]),
             _ => Reader::Nobody,
         }
     }

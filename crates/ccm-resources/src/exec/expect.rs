@@ -14,6 +14,8 @@ use super::output::{self, Unread};
 use super::values::ExitCode;
 use crate::printed;
 
+/// What a text may be beside itself.
+pub(crate) const FORMS: [&str; 2] = ["contains", "matches"];
 /// How many differences in JSON are shown.
 const MOST_DIFFERENCES: usize = 10;
 /// How many characters of a value are shown.
@@ -73,7 +75,6 @@ type Refused = (String, Option<String>);
 
 /// Reads `contains("…")`, `matches("…")`, or a text that is meant as it is.
 fn parse(text: &str) -> Result<ExpectedText, Refused> {
-    const FORMS: [&str; 2] = ["contains", "matches"];
     let trimmed = text.trim();
     let word_ends = trimmed.find(|part: char| !part.is_ascii_alphabetic() && part != '_');
     let (word, rest) = trimmed.split_at(word_ends.unwrap_or(trimmed.len()));

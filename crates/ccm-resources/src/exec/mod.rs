@@ -66,7 +66,9 @@ impl TypeSpec for ExecType {
     }
 
     fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
+        const EXPECTED: Reader = Reader::Call(&expect::FORMS);
         let is_read = match property {
+            "expect" => return Reader::Entries(&[("stdout", EXPECTED), ("stderr", EXPECTED)]),
             "onlyif" | "unless" => true,
             // With arguments it is the program alone, which is not split.
             "command" => properties.get("args").is_none(),

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, Span, escape_control};
+use ccm_model::{Diagnostic, SHORTEST_SECRET, Span, escape_control};
 
 use crate::printed;
 
@@ -132,13 +132,12 @@ pub fn sensitive_texts(data: &Value, annotations: &[Annotation]) -> Vec<String> 
 
 /// Warns of sensitive values that are too short to be hidden wherever they appear.
 pub fn too_short(data: &Value, annotations: &[Annotation]) -> Vec<Diagnostic> {
-    const SHORTEST: usize = 4;
     let is_sensitive = |annotation: &&Annotation| annotation.kind == Kind::Sensitive;
     let mut warnings = Vec::new();
     for annotation in annotations.iter().filter(is_sensitive) {
         let mut is_short = false;
         if let Some(value) = at(data, &annotation.path) {
-            leaves(value, &mut |text| is_short |= (1..SHORTEST).contains(&text.len()));
+            leaves(value, &mut |text| is_short |= (1..SHORTEST_SECRET).contains(&text.len()));
         }
         if is_short {
             let path = annotation.path.join(".");
@@ -147,7 +146,7 @@ pub fn too_short(data: &Value, annotations: &[Annotation]) -> Vec<Diagnostic> {
                 escape_control(&path)
             );
             let warning = Diagnostic::warning(annotation.key_span, message);
-            warnings.push(warning.with_hint(format!("values of {SHORTEST} bytes or more are hidden")));
+            warnings.push(warning.with_hint(format!("values of {SHORTEST_SECRET} bytes or more are hidden")));
         }
     }
     warnings

@@ -301,8 +301,15 @@ impl Draft {
     /// Lets the type look at the resource, whose references have been looked up by now.
     ///
     /// A resource with mistakes gets no warning: what the warning misses may be what the mistake left out.
-    pub(crate) fn check(&self, types: &Types<'_>, source_text: &str, diagnostics: &mut Vec<Diagnostic>) {
-        let found = types.spec(self.type_index).check(&Checked { resource: &self.resource, source_text });
+    pub(crate) fn check(
+        &self,
+        types: &Types<'_>,
+        source_text: &str,
+        secrets: &[String],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let checked = Checked { resource: &self.resource, source_text, secrets };
+        let found = types.spec(self.type_index).check(&checked);
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         let is_flawed = self.is_flawed || found.iter().any(is_error);
         let is_new = |diagnostic: &Diagnostic| {

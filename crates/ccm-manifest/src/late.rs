@@ -150,7 +150,7 @@ impl<'s> Late<'s> {
         }
         if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
             let source_text = &self.manifests[waiting.manifest].text;
-            let checked = spec.check(&Checked { resource: &completed, source_text });
+            let checked = spec.check(&Checked { resource: &completed, source_text, secrets: &[] });
             let is_new =
                 |found: &Diagnostic| found.severity == Severity::Error && waiting.texts.explains(found);
             found.diagnostics.extend(checked.into_iter().filter(is_new));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_model::{
-    Catalog, Control, Dependency, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceId, SourceMap,
-    Span, TypeSpec,
+    Catalog, Control, Dependency, Diagnostic, Node, Resource, ResourceIndex, SHORTEST_SECRET, Severity,
+    SourceId, SourceMap, Span, TypeSpec,
 };
 
 use crate::capturing::Capturing;
@@ -238,6 +238,11 @@ impl<'s> Loader<'s, '_> {
     fn finish(mut self, read: ReadManifest, source: SourceId) -> Loaded<'s> {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let mut drafts = std::mem::take(&mut self.drafts);
+        let mut secrets = std::mem::take(&mut self.secrets);
+        secrets.sort_unstable();
+        secrets.dedup();
+        let looked_for: Vec<String> =
+            secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET).cloned().collect();
         let mut managed = self.managed(&drafts);
         if drafts.iter().any(|draft| draft.is_unsettled) {
             for draft in &mut drafts {
@@ -275,7 +280,7 @@ impl<'s> Loader<'s, '_> {
                 beginning(draft.manifest, draft.verbatim).complete(draft, &mut diagnostics);
             }
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
-            draft.check(self.types, &self.manifests[draft.manifest].text, &mut diagnostics);
+            draft.check(self.types, &self.manifests[draft.manifest].text, &looked_for, &mut diagnostics);
         }
         for (nameless, manifest, verbatim) in nameless {
             let text = &self.manifests[manifest].text;
@@ -318,9 +323,7 @@ impl<'s> Loader<'s, '_> {
         }
         generated::point_into_templates(&self.generated, &mut diagnostics);
         let mut data = read.data;
-        data.secrets = self.secrets;
-        data.secrets.sort_unstable();
-        data.secrets.dedup();
+        data.secrets = secrets;
         let specs = self.types.specs();
         Loaded {
             catalog: is_faultless.then_some(catalog),
@@ -400,7 +403,7 @@ fn mistakes_within(
     let mut draft = beginning.draft(nameless.declaration, &mut found);
     beginning.complete(&mut draft, &mut found);
     names.resolve(&mut draft, None, &mut found);
-    draft.check(beginning.types, text, &mut found);
+    draft.check(beginning.types, text, &[], &mut found);
     let is_within =
         move |mistake: &Diagnostic| mistake.span().is_some_and(|span| nameless.within.contains(span));
     found.into_iter().filter(move |mistake| is_error(mistake) && is_within(mistake))

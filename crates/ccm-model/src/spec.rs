@@ -2,12 +2,14 @@
 
 use crate::{Diagnostic, Map, Missing, Node, Properties, Resource};
 
-/// What a check needs to know beside the resource: the text it was written in, to point into it.
+/// What a check needs to know beside the resource.
 pub struct Checked<'a> {
     /// The resource, its properties expanded as far as they can be before a run.
     pub resource: &'a Resource,
     /// The text of the source that holds the resource.
     pub source_text: &'a str,
+    /// The values that must not be shown, as far as they are known and long enough to be looked for.
+    pub secrets: &'a [String],
 }
 
 /// The path that a resource manages.

@@ -354,7 +354,7 @@ fn settled(spec: &dyn TypeSpec, resource: &Resource, entry: &Entry, source_text:
     }
     let errors = |properties: &Properties| {
         let resource = Resource { properties: properties.clone(), ..resource.clone() };
-        let found = spec.check(&Checked { resource: &resource, source_text });
+        let found = spec.check(&Checked { resource: &resource, source_text, secrets: &[] });
         found.iter().filter(|found| found.severity == Severity::Error).count()
     };
     let mut texts = entry.clone();

@@ -2,8 +2,8 @@
 
 use crate::escape_control;
 
-/// What is shorter is not looked for.
-pub(super) const SHORTEST: usize = 4;
+/// A value that is shorter is not looked for.
+pub const SHORTEST_SECRET: usize = 4;
 /// A line of a value counts by itself if it is not shorter.
 const SHORTEST_LINE: usize = 8;
 /// What is longer counts in pieces of this length, each by itself.
@@ -15,7 +15,7 @@ const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// Lists all forms of a value; the same one may come again.
 pub(super) fn of(value: &str, keep: &mut dyn FnMut(String)) {
     let mut parts = Vec::new();
-    for whole in [value, value.trim()].into_iter().filter(|whole| whole.len() >= SHORTEST) {
+    for whole in [value, value.trim()].into_iter().filter(|whole| whole.len() >= SHORTEST_SECRET) {
         pieces(whole, &mut parts);
     }
     if value.contains('\n') {
@@ -26,7 +26,7 @@ pub(super) fn of(value: &str, keep: &mut dyn FnMut(String)) {
     parts.dedup();
     for part in parts {
         part_forms(part, &mut |form| {
-            if form.len() >= SHORTEST {
+            if form.len() >= SHORTEST_SECRET {
                 keep(form);
             }
         });

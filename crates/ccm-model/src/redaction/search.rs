@@ -6,7 +6,7 @@ use std::ops::Range;
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::{Anchored, Input, dfa, nfa::contiguous};
 
-use super::forms::SHORTEST;
+use super::forms::SHORTEST_SECRET;
 
 /// Patterns of so many bytes together are searched by the fastest automaton; more would take too much memory.
 const FASTEST_UP_TO: usize = 128 << 10;
@@ -88,7 +88,7 @@ impl Search {
     /// Where the end begins that is the beginning of a pattern, if it is long enough to tell of it.
     pub(super) fn beginning_before(&self, bytes: &[u8]) -> Option<usize> {
         let from = self.unfinished(bytes);
-        (bytes.len() - from >= SHORTEST).then_some(from)
+        (bytes.len() - from >= SHORTEST_SECRET).then_some(from)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::mistakes::{COMMON, Mistake, as_failure, computed_octal};
 use decide::FileResource;
 use posix::Posix;
 use properties::FileProperties;
-use wanted::File;
+use wanted::{Content, File};
 
 /// The type `file`.
 #[derive(Debug)]
@@ -68,10 +68,10 @@ impl TypeSpec for FileType {
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let computed_mode = computed_octal(checked.resource, "mode", "0644");
         let mut diagnostics = match decode::<FileProperties>(&checked.resource.properties, COMMON) {
-            Ok(properties) => {
-                let mistakes = build(checked.resource, properties).err().unwrap_or_default();
-                mistakes.into_iter().map(|mistake| mistake.at(checked)).collect()
-            }
+            Ok(properties) => match build(checked.resource, properties) {
+                Ok(file) => readable_by_all(&file, checked).into_iter().collect(),
+                Err(mistakes) => mistakes.into_iter().map(|mistake| mistake.at(checked)).collect(),
+            },
             Err(diagnostics) => diagnostics,
         };
         if let Some(mistake) = computed_mode {
@@ -98,6 +98,20 @@ impl ResourceType for FileType {
             .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
         bind(file, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
     }
+}
+
+/// Warns of a secret that everybody could read once the file is made.
+fn readable_by_all(file: &File, checked: &Checked<'_>) -> Option<Diagnostic> {
+    let content = file.content.as_ref().filter(|_| file.mode.is_none())?;
+    let is_secret = |text: &String| checked.secrets.iter().any(|secret| text.contains(secret));
+    let (property, what) = match content {
+        _ if file.sensitive => ("sensitive", "this is sensitive"),
+        Content::Text(text) if is_secret(text) => ("content", "this holds a sensitive value"),
+        _ => return None,
+    };
+    let place = checked.resource.properties.get(property).map_or(checked.resource.span, |node| node.span);
+    let message = format!("{what}, and without `mode` the file is made with 0644, which everybody can read");
+    Some(Diagnostic::warning(place, message).with_hint("set `mode: \"0600\"`"))
 }
 
 fn build(resource: &Resource, properties: FileProperties) -> Result<File, Vec<Mistake>> {

@@ -20,6 +20,32 @@ fn what_is_right_has_no_mistakes() {
 }
 
 #[test]
+fn a_secret_that_everybody_could_read_is_warned_of() {
+    let warning = |what: &str| {
+        format!(
+            "{what}, and without `mode` the file is made with 0644, which everybody can read | set `mode: \"0600\"`"
+        )
+    };
+    let (sensitive, holds) = (warning("this is sensitive"), warning("this holds a sensitive value"));
+    for (properties, expected) in [
+        (&[("content", "a"), ("sensitive", "true")][..], &[&sensitive][..]),
+        (&[("source", "a"), ("sensitive", "true")], &[&sensitive]),
+        (&[("content", "password=hunter22\n")], &[&holds]),
+        (&[("content", "password=hunter22\n"), ("sensitive", "true")], &[&sensitive]),
+        (&[("content", "password=hunter22\n"), ("mode", "0644")], &[]),
+        (&[("content", "a"), ("sensitive", "true"), ("mode", "0600")], &[]),
+        (&[("content", "a"), ("sensitive", "false")], &[]),
+        // Nothing is made that would need one.
+        (&[("sensitive", "true")], &[]),
+        (&[("sensitive", "true"), ("ensure", "absent")], &[]),
+        (&[("content", "password=hunter2")], &[]),
+    ] {
+        let found = mistakes(&file("/etc/token", properties));
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{properties:?}");
+    }
+}
+
+#[test]
 fn mistakes_in_properties_are_named() {
     for (properties, expected) in [
         (

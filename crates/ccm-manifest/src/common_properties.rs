@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Map, Node, Spanned, Text, closest};
+use ccm_model::{Diagnostic, Diagnostics, Map, Node, Spanned, Text, closest};
 use schemars::JsonSchema;
 
 use crate::wording::{expected, is_blank, listed};
@@ -127,7 +127,7 @@ pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, D
 pub(crate) struct Reference(pub(crate) Node);
 
 /// Takes a list of references apart.
-pub(crate) fn references(node: Node, diagnostics: &mut Vec<Diagnostic>) -> Vec<Reference> {
+pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Reference> {
     if node.as_list().is_none() {
         let hint = node.as_text().map(|text| format!("write `[\"{}\"]`", text.escape_debug()));
         let mistake = expected("a list of `type#name`", &node);

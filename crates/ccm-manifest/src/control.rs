@@ -1,7 +1,7 @@
 //! Whether a resource is managed: `control` with `if` and `unless`.
 
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, Node, ResourceId, Span, closest};
+use ccm_model::{Control, Diagnostic, Diagnostics, Node, ResourceId, Span, closest};
 
 use crate::expand::diagnostic;
 use crate::scope::{Evaluator, LateOn, Trouble};
@@ -36,7 +36,7 @@ pub(crate) struct Judged {
 }
 
 /// Reads `control`.
-pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Vec<Diagnostic>) -> Conditions {
+pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) -> Conditions {
     let mut conditions = Conditions::default();
     let Some(map) = node.as_map() else {
         diagnostics.push(expected("a map with `if` or `unless`", node));
@@ -88,7 +88,7 @@ impl Conditions {
     pub(crate) fn judge<'a, 's: 'a>(
         &self,
         evaluator: impl Fn(usize) -> Evaluator<'a, 's>,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Diagnostics,
     ) -> Judged {
         let mut late_on = Vec::new();
         let mut is_unsettled = false;

@@ -1,12 +1,12 @@
 //! Says which resources depend on one another in a circle, and where that was written.
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, Diagnostic, ResourceIndex, Span};
+use ccm_model::{Catalog, Diagnostic, Diagnostics, ResourceIndex, Span};
 
 use crate::wording::shown;
 
 /// Reports every way around every cycle.
-pub(crate) fn find(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn find(catalog: &Catalog, diagnostics: &mut Diagnostics) {
     for cycle in Graph::of(catalog).cycles() {
         if cycle.paths.is_empty() {
             diagnostics.push(tangle(catalog, &cycle.members));

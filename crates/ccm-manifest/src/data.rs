@@ -8,7 +8,7 @@ use ccm_data::annotations::{self, Annotation, Kind};
 use ccm_data::hierarchy::{self, Expanded, Hierarchy, Outcome, Overrides, Resolution};
 use ccm_data::layers::{Layers, Origin, Source};
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, Entry, Map, Span};
+use ccm_model::{Diagnostic, Diagnostics, Entry, Map, Span};
 
 use crate::expand::Expander;
 use crate::scope::{Evaluator, ManifestScope, Moment};
@@ -68,7 +68,7 @@ pub(crate) fn resolve(
     text: &Arc<str>,
     directory: &Path,
     around: &Layered<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> ResolvedData {
     let scope = ManifestScope {
         text: Arc::clone(text),
@@ -128,7 +128,7 @@ pub(crate) fn resolve(
 }
 
 /// Holds final values against what is asked of them, and finds what in them must not be shown.
-pub(crate) fn check(data: &mut ResolvedData, world: &World<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn check(data: &mut ResolvedData, world: &World<'_>, diagnostics: &mut Diagnostics) {
     let validate =
         |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
     // Of what could not be had, nobody knows what it would be.
@@ -194,7 +194,7 @@ fn of_overrides(
     text: &str,
     entry: &Entry,
     overrides: &Overrides,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<Annotation> {
     let mut sensitive = Vec::new();
     for annotation in annotations::collect(text, &entry.key, &entry.value, diagnostics) {

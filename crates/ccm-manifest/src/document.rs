@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ccm_data::annotations;
-use ccm_model::{Diagnostic, Entry, Map, Node, SourceId, Span, Text, Value, closest, decode_known};
+use ccm_model::{
+    Diagnostic, Diagnostics, Entry, Map, Node, SourceId, Span, Text, Value, closest, decode_known,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -58,7 +60,7 @@ pub(crate) fn read(
     text: &str,
     root: Option<Node>,
     types: &Types<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Document {
     let mut reading = Reading { text, types, diagnostics };
     match root {
@@ -75,7 +77,7 @@ pub(crate) fn read(
 struct Reading<'a, 't> {
     text: &'a str,
     types: &'a Types<'t>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Diagnostics,
 }
 
 impl Reading<'_, '_> {
@@ -245,7 +247,7 @@ impl Reading<'_, '_> {
 pub(crate) fn settings(
     mut map: Map,
     evaluator: Evaluator<'_, '_>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Settings {
     let mut expander = Expander::new(evaluator);
     for entry in map.entries_mut() {
@@ -270,7 +272,7 @@ pub(crate) fn settings_of_types(
     map: Map,
     types: &Types<'_>,
     evaluator: Evaluator<'_, '_>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> HashMap<usize, Arc<Map>> {
     let mut expander = Expander::new(evaluator);
     let mut entries = map.into_entries();

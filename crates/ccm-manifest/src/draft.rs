@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ccm_data::interpolation::{Split, lone, may_hold_any, split};
 use ccm_model::{
-    Checked, Control, Diagnostic, Entry, Key, Node, Properties, Resource, ResourceId, Severity, Span,
-    Spanned, TypeSpec, closest,
+    Checked, Control, Diagnostic, Diagnostics, Entry, Key, Node, Properties, Resource, ResourceId, Severity,
+    Span, Spanned, TypeSpec, closest,
 };
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
@@ -87,9 +87,9 @@ impl Beginning<'_, '_, '_> {
     }
 
     /// Reads who a resource is: whether it is managed, its provider, its alias and its name.
-    pub(crate) fn draft(&self, declaration: Declaration, diagnostics: &mut Vec<Diagnostic>) -> Draft {
+    pub(crate) fn draft(&self, declaration: Declaration, diagnostics: &mut Diagnostics) -> Draft {
         let Declaration { type_index, mut name, split, defaults } = declaration;
-        let reported = diagnostics.len();
+        let reported = diagnostics.found();
         let types = self.types;
         let spec = types.spec(type_index);
         let is_flawed = split.is_flawed || defaults.as_ref().is_some_and(|defaults| defaults.is_flawed);
@@ -175,7 +175,7 @@ impl Beginning<'_, '_, '_> {
             require: Vec::new(),
             subscribe: Vec::new(),
             has_name: !found.hides(name.span),
-            is_flawed: is_flawed || diagnostics.len() > reported,
+            is_flawed: is_flawed || diagnostics.found() > reported,
             manifest: self.manifest,
             conditions,
             control_late_on: judged.late_on,
@@ -190,8 +190,8 @@ impl Beginning<'_, '_, '_> {
     }
 
     /// Reads the rest of a resource, the names of all being known.
-    pub(crate) fn complete(&self, draft: &mut Draft, diagnostics: &mut Vec<Diagnostic>) {
-        let reported = diagnostics.len();
+    pub(crate) fn complete(&self, draft: &mut Draft, diagnostics: &mut Diagnostics) {
+        let reported = diagnostics.found();
         let spec = self.types.spec(draft.type_index);
         let CommonNodes { mut ensure, mut require, mut subscribe, .. } = std::mem::take(&mut draft.common);
         let mut expander = self.expander();
@@ -227,7 +227,7 @@ impl Beginning<'_, '_, '_> {
         };
         (draft.require, draft.subscribe) = (read(require), read(subscribe));
         draft.found = found;
-        draft.is_flawed |= diagnostics.len() > reported;
+        draft.is_flawed |= diagnostics.found() > reported;
     }
 }
 
@@ -237,7 +237,7 @@ fn unknown_nulls(
     properties: &Properties,
     type_index: usize,
     types: &Types<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) {
     for entry in properties.written().filter(|entry| entry.value.is_null()) {
         let key = &*entry.key.text;
@@ -250,11 +250,7 @@ fn unknown_nulls(
 
 /// Reads the provider. Of one that is misspelt comes the one that was meant, so that the rest of the resource
 /// is looked at as it was meant, too.
-fn read_provider(
-    node: &Node,
-    spec: &dyn TypeSpec,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Spanned<String>> {
+fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) -> Option<Spanned<String>> {
     let text = node.as_text().unwrap_or_default();
     let supported = supported_providers(spec);
     let mistake = match one_of(node, &supported) {
@@ -272,7 +268,7 @@ pub(crate) fn supported_providers(spec: &dyn TypeSpec) -> Vec<&'static str> {
     spec.providers().iter().copied().filter(|name| !spec.not_yet().contains(name)).collect()
 }
 
-fn report<T>(read: Option<Result<T, Diagnostic>>, diagnostics: &mut Vec<Diagnostic>) -> Option<T> {
+fn report<T>(read: Option<Result<T, Diagnostic>>, diagnostics: &mut Diagnostics) -> Option<T> {
     match read? {
         Ok(value) => Some(value),
         Err(mistake) => {
@@ -287,7 +283,7 @@ impl Draft {
     pub(crate) fn settle<'a, 's: 'a>(
         &mut self,
         evaluator: impl Fn(usize) -> Evaluator<'a, 's>,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Diagnostics,
     ) {
         let is_off = matches!(self.resource.control, Control::NotManaged { .. });
         if is_off || !std::mem::take(&mut self.is_unsettled) {
@@ -306,7 +302,7 @@ impl Draft {
         types: &Types<'_>,
         source_text: &str,
         secrets: &[String],
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Diagnostics,
     ) {
         let checked = Checked { resource: &self.resource, source_text, secrets };
         let found = types.spec(self.type_index).check(&checked);

@@ -1,6 +1,6 @@
 //! Takes the properties of one resource, or of the defaults of a list, apart.
 
-use ccm_model::{Diagnostic, Entry, Map, TypeSpec};
+use ccm_model::{Diagnostic, Diagnostics, Entry, Map, TypeSpec};
 
 use crate::common_properties::{CommonNodes, Split};
 use crate::later::{self, not_supported};
@@ -23,9 +23,9 @@ pub(crate) fn split(
     map: Map,
     spec: &dyn TypeSpec,
     holder: Holder<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Split {
-    let reported = diagnostics.len();
+    let reported = diagnostics.found();
     let mut common = CommonNodes::default();
     let entries = map.into_entries();
     let mut own = Map::new(Vec::with_capacity(entries.len()));
@@ -39,7 +39,7 @@ pub(crate) fn split(
             add(&mut own, entry, spec, diagnostics);
         }
     }
-    Split { common, own, is_flawed: diagnostics.len() > reported }
+    Split { common, own, is_flawed: diagnostics.found() > reported }
 }
 
 /// Says why a property can't stand here, if it can't.
@@ -68,7 +68,7 @@ fn refused(entry: &Entry, spec: &dyn TypeSpec, holder: Holder<'_>) -> Option<Dia
 }
 
 /// Adds a property of the type under the name that it is known by.
-fn add(own: &mut Map, mut entry: Entry, spec: &dyn TypeSpec, diagnostics: &mut Vec<Diagnostic>) {
+fn add(own: &mut Map, mut entry: Entry, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) {
     let aliases = spec.aliases();
     let alias = aliases.iter().find(|(alias, _)| *alias == &*entry.key.text);
     let written = entry.key.text.clone();

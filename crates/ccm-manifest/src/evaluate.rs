@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ccm_data::layers::Layers;
 use ccm_expr::{Map, Value};
-use ccm_model::{Diagnostic, Severity, SourceMap, Span};
+use ccm_model::{Diagnostic, Diagnostics, SourceMap, Span};
 
 use crate::data::{self, ResolvedData};
 use crate::expand::diagnostic;
@@ -47,7 +47,7 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
     let mut texts = SourceMap::default();
     let source = texts.add("expression", Arc::clone(&request.expression));
     let mut world = World::new(sources, texts);
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::new();
     for name in request.variables.keys().filter(|name| NAMES.iter().any(|(usual, _)| *usual == &***name)) {
         let mistake = Diagnostic::without_place(format!("a variable can't be called `{}`", shown(name)));
         diagnostics.push(mistake.with_hint("expressions have a meaning for that name"));
@@ -59,7 +59,7 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         data.annotations.extend(overlay.annotations);
     }
     data.value = data.layers.merged();
-    data.is_incomplete = world.has_mistakes() || diagnostics.iter().any(is_error);
+    data.is_incomplete = world.has_mistakes() || diagnostics.has_errors();
     data::check(&mut data, &world, &mut diagnostics);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
@@ -88,13 +88,9 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         Err(Trouble::Reported) => None,
     };
     diagnostics.extend(world.take_mistakes());
-    let is_faultless = !diagnostics.iter().any(is_error);
+    let is_faultless = !diagnostics.has_errors();
     let texts = world.texts.take();
-    Evaluated { value: value.filter(|_| is_faultless), diagnostics, texts }
-}
-
-fn is_error(found: &Diagnostic) -> bool {
-    found.severity == Severity::Error
+    Evaluated { value: value.filter(|_| is_faultless), diagnostics: diagnostics.into_vec(), texts }
 }
 
 /// What an expression names. A path that is worked out is not among them, but the empty path is then: anything

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Entry, Node, SourceId, Span};
+use ccm_model::{Diagnostic, Diagnostics, Entry, Node, SourceId, Span};
 
 use crate::expand::{diagnostic, refused_as_late};
 use crate::scope::{Evaluator, Trouble};
@@ -24,7 +24,7 @@ pub(crate) struct Generated {
 pub(crate) fn generate(
     template: &Entry,
     evaluator: &Evaluator<'_, '_>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Option<(Generated, Vec<Node>)> {
     let span = template.value.span;
     let Some(name) = template.value.as_text() else {

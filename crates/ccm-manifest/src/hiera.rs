@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ccm_data::assignment;
 use ccm_data::layers::Source;
-use ccm_model::{Diagnostic, SourceMap, Span, Value, closest};
+use ccm_model::{Diagnostic, Diagnostics, SourceMap, Span, Value, closest};
 
 use crate::data::{self, DataNodes, Layered, Overlay, ResolvedData};
 use crate::sources::Sources;
@@ -34,7 +34,7 @@ pub struct ParsedData {
 /// Works out the values of a file; a manifest is one too. `assignments` are laid over them.
 pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources) -> ParsedData {
     let world = World::new(sources, SourceMap::default());
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::new();
     let mut overlays = Vec::new();
     add_assignments(assignments, &mut overlays, &mut diagnostics);
     let mut data = read(file, &world, &overlays, &mut diagnostics);
@@ -42,11 +42,8 @@ pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources
         data::check(data, &world, &mut diagnostics);
     }
     diagnostics.extend(world.take_mistakes());
-    // What could not be had is told each time it is asked for.
-    let mut seen = std::collections::HashSet::new();
-    diagnostics.retain(|found| seen.insert(found.clone()));
-    let is_error = |found: &Diagnostic| found.severity == ccm_model::Severity::Error;
-    let data = data.filter(|_| !diagnostics.iter().any(is_error));
+    let data = data.filter(|_| !diagnostics.has_errors());
+    let diagnostics = diagnostics.into_vec();
     let texts = world.texts.borrow().clone();
     ParsedData { data, diagnostics, texts }
 }
@@ -56,7 +53,7 @@ pub(crate) fn overlays(
     files: &[DataFile],
     assignments: &[String],
     world: &World<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<Overlay> {
     let mut overlays = Vec::new();
     for file in files {
@@ -69,7 +66,7 @@ pub(crate) fn overlays(
     overlays
 }
 
-fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnostics: &mut Vec<Diagnostic>) {
+fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnostics: &mut Diagnostics) {
     for written in assignments {
         match assignment::read(written) {
             Ok(value) => {
@@ -88,7 +85,7 @@ fn read(
     file: &DataFile,
     world: &World<'_>,
     overlays: &[Overlay],
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Option<ResolvedData> {
     const KEYS: [&str; 4] = ["data", "hierarchy", "overrides", "ccm"];
     let source = world.texts.borrow_mut().add(file.name.clone(), Arc::clone(&file.text));

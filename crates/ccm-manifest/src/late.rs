@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use ccm_expr::Value;
 use ccm_model::{
-    Checked, Control, Diagnostic, Entry, Resource, ResourceIndex, Severity, SourceMap, Span, TypeSpec,
+    Checked, Control, Diagnostic, Diagnostics, Entry, Resource, ResourceIndex, Severity, SourceMap, Span,
+    TypeSpec,
 };
 
 use crate::capturing::Capturing;
@@ -128,9 +129,10 @@ impl<'s> Late<'s> {
             manifest: &self.manifests[manifest],
             moment: Moment::Late(&reached),
         };
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = Diagnostics::new();
         let judged = waiting.conditions.judge(evaluator, &mut diagnostics);
         diagnostics.extend(self.world.take_mistakes());
+        let diagnostics = diagnostics.into_vec();
         match (judged.control, unknown(&judged.late_on)) {
             _ if !diagnostics.is_empty() => return Completed::Mistaken(diagnostics),
             (Control::NotManaged { reason }, _) => return Completed::NotManaged(reason),

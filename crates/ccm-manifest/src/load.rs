@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_model::{
-    Catalog, Control, Dependency, Diagnostic, Node, Resource, ResourceIndex, SHORTEST_SECRET, Severity,
-    SourceId, SourceMap, Span, TypeSpec,
+    Catalog, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex, SHORTEST_SECRET,
+    Severity, SourceId, SourceMap, Span, TypeSpec,
 };
 
 use crate::capturing::Capturing;
@@ -26,9 +26,6 @@ use crate::sources::Sources;
 use crate::types::Types;
 use crate::world::World;
 use crate::{cycles, paths, wording};
-
-/// Nobody reads more mistakes than that: after so many, the resources that are left are not looked at.
-const MOST_MISTAKES: usize = 10_000;
 
 /// A manifest to load.
 pub struct Request {
@@ -68,9 +65,9 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
     let mut texts = SourceMap::default();
     let source = texts.add(request.name.as_str(), Arc::clone(&request.text));
     let world = World::new(sources, texts);
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::new();
     let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
-    let is_incomplete = world.has_mistakes() || diagnostics.iter().any(is_error);
+    let is_incomplete = world.has_mistakes() || diagnostics.has_errors();
     let mut loader = Loader {
         world,
         types: &Types::new(types),
@@ -126,7 +123,7 @@ pub(crate) struct Loader<'s, 't> {
     broken: HashSet<Box<str>>,
     /// What templates wrote.
     generated: Vec<Generated>,
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Diagnostics,
 }
 
 impl<'s> Loader<'s, '_> {
@@ -265,15 +262,8 @@ impl<'s> Loader<'s, '_> {
             evaluator: &evaluator,
             verbatim,
         };
-        let (mut counted, mut places) = (0, HashSet::new());
         for (index, draft) in drafts.iter_mut().enumerate() {
-            // What `defaults` say wrongly is one mistake, for however many resources.
-            places
-                .extend(diagnostics[counted..].iter().filter(|found| is_error(found)).map(Diagnostic::span));
-            counted = diagnostics.len();
-            if places.len() >= MOST_MISTAKES {
-                let message = format!("after {MOST_MISTAKES} mistakes, nothing is looked at from here on");
-                diagnostics.push(Diagnostic::error(draft.resource.span, message));
+            if diagnostics.is_full() {
                 break;
             }
             if self.types.spec(draft.type_index).child_manifest(&draft.resource).is_none() {
@@ -311,16 +301,17 @@ impl<'s> Loader<'s, '_> {
         };
         children::tie_in(&mut catalog);
         cycles::find(&catalog, &mut diagnostics);
-        if catalog.resources.is_empty() && !diagnostics.iter().any(is_error) {
+        if catalog.resources.is_empty() && !diagnostics.has_errors() {
             let span = read.items_span.unwrap_or(Span::new(source, 0, 0));
             let mistake = Diagnostic::error(span, "the manifest has no resource");
             diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
         }
-        let is_faultless = !diagnostics.iter().any(is_error);
+        let is_faultless = !diagnostics.has_errors();
         if is_faultless {
             paths::find_below_nothing(&catalog, self.types, &mut diagnostics);
             paths::require_directories(&mut catalog, self.types, &mut diagnostics);
         }
+        let mut diagnostics = diagnostics.into_vec();
         generated::point_into_templates(&self.generated, &mut diagnostics);
         let mut data = read.data;
         data.secrets = secrets;
@@ -348,12 +339,7 @@ impl<'s> Loader<'s, '_> {
 }
 
 /// Lets a resource require what its late values come from.
-fn late_edges(
-    draft: &mut Draft,
-    index: ResourceIndex,
-    capturing: &Capturing,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn late_edges(draft: &mut Draft, index: ResourceIndex, capturing: &Capturing, diagnostics: &mut Diagnostics) {
     let of_control = draft.control_late_on.iter().map(|(on, span)| (on, span, true));
     let of_values = draft.found.late_on.iter().map(|(on, span)| (on, span, false));
     for (on, span, is_control) in of_control.chain(of_values) {
@@ -381,7 +367,7 @@ fn late_edges(
 }
 
 /// Refuses the content of managed files where it was needed before it was known that they are.
-fn refuse_early(world: &World<'_>, managed: &Managed, diagnostics: &mut Vec<Diagnostic>) {
+fn refuse_early(world: &World<'_>, managed: &Managed, diagnostics: &mut Diagnostics) {
     for (path, span) in world.take_used_early() {
         if let Some(on) = managed.get(&*path.to_string_lossy()) {
             // What it is like now does not matter, nor whether there is one.
@@ -399,14 +385,14 @@ fn mistakes_within(
     beginning: &Beginning<'_, '_, '_>,
     text: &str,
 ) -> impl Iterator<Item = Diagnostic> {
-    let mut found = Vec::new();
+    let mut found = Diagnostics::new();
     let mut draft = beginning.draft(nameless.declaration, &mut found);
     beginning.complete(&mut draft, &mut found);
     names.resolve(&mut draft, None, &mut found);
     draft.check(beginning.types, text, &[], &mut found);
     let is_within =
         move |mistake: &Diagnostic| mistake.span().is_some_and(|span| nameless.within.contains(span));
-    found.into_iter().filter(move |mistake| is_error(mistake) && is_within(mistake))
+    found.into_vec().into_iter().filter(move |mistake| is_error(mistake) && is_within(mistake))
 }
 
 fn is_error(diagnostic: &Diagnostic) -> bool {

@@ -4,18 +4,16 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, Dependency, Diagnostic, ManagedPath, Resource, ResourceIndex, WantedAt};
+use ccm_model::{
+    Catalog, Dependency, Diagnostic, Diagnostics, ManagedPath, Resource, ResourceIndex, WantedAt,
+};
 
 use crate::types::Types;
 
 /// Lets each resource that manages a path require the nearest directory above it that another one manages.
 ///
 /// An edge that would close a cycle is left out, with a warning: what the user wrote decides.
-pub(crate) fn require_directories(
-    catalog: &mut Catalog,
-    types: &Types<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+pub(crate) fn require_directories(catalog: &mut Catalog, types: &Types<'_>, diagnostics: &mut Diagnostics) {
     let wanted = wanted(catalog, types);
     if wanted.is_empty() {
         return;
@@ -60,7 +58,7 @@ fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIn
 }
 
 /// Names what is wanted below a path at which nothing is to be.
-pub(crate) fn find_below_nothing(catalog: &Catalog, types: &Types<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn find_below_nothing(catalog: &Catalog, types: &Types<'_>, diagnostics: &mut Diagnostics) {
     let absent = wanted_as(catalog, types, WantedAt::Nothing);
     if absent.is_empty() {
         return;

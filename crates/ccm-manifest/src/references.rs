@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ccm_graph::EdgeKind;
-use ccm_model::{Dependency, Diagnostic, ResourceId, ResourceIndex, Span, closest, escape_control};
+use ccm_model::{
+    Dependency, Diagnostic, Diagnostics, ResourceId, ResourceIndex, Span, closest, escape_control,
+};
 
 use crate::common_properties::Reference;
 use crate::draft::Draft;
@@ -46,7 +48,7 @@ impl<'a, 't> Names<'a, 't> {
     }
 
     /// Adds the name and the alias of a resource.
-    pub(crate) fn add(&mut self, index: ResourceIndex, draft: &Draft, diagnostics: &mut Vec<Diagnostic>) {
+    pub(crate) fn add(&mut self, index: ResourceIndex, draft: &Draft, diagnostics: &mut Diagnostics) {
         let resource = &draft.resource;
         let of_type = &mut self.by_type[draft.type_index];
         if draft.has_name {
@@ -83,9 +85,9 @@ impl<'a, 't> Names<'a, 't> {
         &mut self,
         draft: &mut Draft,
         index: Option<ResourceIndex>,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Diagnostics,
     ) {
-        let reported = diagnostics.len();
+        let reported = diagnostics.found();
         let require = std::mem::take(&mut draft.require);
         let subscribe = std::mem::take(&mut draft.subscribe);
         let mut resolve = |references: Vec<Reference>, kind| -> Vec<Dependency> {
@@ -101,11 +103,11 @@ impl<'a, 't> Names<'a, 't> {
         };
         draft.resource.require = resolve(require, EdgeKind::Require);
         draft.resource.subscribe = resolve(subscribe, EdgeKind::Subscribe);
-        draft.is_flawed |= diagnostics.len() > reported;
+        draft.is_flawed |= diagnostics.found() > reported;
     }
 
     /// What a reference names. Nothing is reported if that is in the manifest and has its own mistake.
-    fn find(&mut self, reference: &Reference, diagnostics: &mut Vec<Diagnostic>) -> Option<ResourceIndex> {
+    fn find(&mut self, reference: &Reference, diagnostics: &mut Diagnostics) -> Option<ResourceIndex> {
         let text = reference.0.as_text()?;
         let known = text.split_once('#').and_then(|(type_name, name)| {
             let of_type = &self.by_type[self.types.find(type_name)?];

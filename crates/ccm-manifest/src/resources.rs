@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Entry, Key, Map, Node, Span, Value};
+use ccm_model::{Diagnostic, Diagnostics, Entry, Key, Map, Node, Span, Value};
 
 use crate::common_properties::{CommonNodes, Split};
 use crate::entries::{Holder, split};
@@ -50,7 +50,7 @@ pub(crate) struct Collected {
 }
 
 /// Collects what the items of `resources` declare.
-pub(crate) fn collect(items: Vec<Node>, types: &Types<'_>, diagnostics: &mut Vec<Diagnostic>) -> Collected {
+pub(crate) fn collect(items: Vec<Node>, types: &Types<'_>, diagnostics: &mut Diagnostics) -> Collected {
     let mut collector = Collector { types, diagnostics, found: Collected::default() };
     for item in items {
         collector.item(item);
@@ -60,7 +60,7 @@ pub(crate) fn collect(items: Vec<Node>, types: &Types<'_>, diagnostics: &mut Vec
 
 struct Collector<'a, 't> {
     types: &'a Types<'t>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Diagnostics,
     found: Collected,
 }
 

@@ -11,6 +11,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::diagnostics::MOST;
 use crate::{Diagnostic, Entry, Kind, Map, Node, Properties, Span, Value, closest};
 
 /// The first mistake found while decoding a value.
@@ -153,7 +154,7 @@ pub fn decode_known<T: DeserializeOwned>(map: &Map) -> Result<T, Vec<Diagnostic>
 }
 
 fn mistakes_in<T: DeserializeOwned>(entries: &[&Entry], also_known: &[&str]) -> Vec<Diagnostic> {
-    entries.iter().flat_map(|entry| mistakes_of::<T>(entry, also_known)).collect()
+    entries.iter().flat_map(|entry| mistakes_of::<T>(entry, also_known)).take(MOST + 1).collect()
 }
 
 /// The mistakes of one property: of each element if each alone can be wrong, else of the whole.
@@ -176,6 +177,7 @@ fn mistakes_of<T: DeserializeOwned>(entry: &Entry, also_known: &[&str]) -> Vec<D
         Value::List(elements) => elements
             .iter()
             .filter_map(|element| single(Value::List(vec![element.clone()]), entry.value.span))
+            .take(MOST + 1)
             .collect(),
         Value::Map(map) => map
             .entries()
@@ -185,6 +187,7 @@ fn mistakes_of<T: DeserializeOwned>(entry: &Entry, also_known: &[&str]) -> Vec<D
                 let at = if element.value.is_null() { element.key.span } else { element.value.span };
                 single(Value::Map(Map::new(vec![element.clone()])), at)
             })
+            .take(MOST + 1)
             .collect(),
         Value::Scalar(_) => Vec::new(),
     };

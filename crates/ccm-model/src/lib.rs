@@ -8,6 +8,7 @@
 mod catalog;
 mod decode;
 mod diagnostic;
+mod diagnostics;
 mod duration;
 mod escape;
 mod event;
@@ -29,6 +30,7 @@ pub use catalog::{
 };
 pub use decode::{decode, decode_known, decode_partly};
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use diagnostics::Diagnostics;
 pub use duration::{DurationError, display_duration, parse_duration};
 pub use escape::escape_control;
 pub use event::{

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Key, Node, Span, Value, closest};
+use ccm_model::{Diagnostic, Diagnostics, Key, Node, Span, Value, closest};
 
 use super::comments::{self, Comment};
 use super::{Annotation, Kind};
@@ -13,12 +13,7 @@ const NAMES: [&str; 4] = ["require", "required", "validate", "sensitive"];
 
 /// Finds all annotations within `data`, whose key and value are given. An annotation is a comment on a line
 /// directly above a key, alone on its line; several may follow each other, also on one line.
-pub fn collect(
-    source_text: &str,
-    data: &Key,
-    node: &Node,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Annotation> {
+pub fn collect(source_text: &str, data: &Key, node: &Node, diagnostics: &mut Diagnostics) -> Vec<Annotation> {
     if !source_text.get(data.span.end as usize..).is_some_and(|rest| rest.contains('@')) {
         return Vec::new();
     }
@@ -101,7 +96,7 @@ struct Walk<'d> {
     annotations: Vec<Annotation>,
     path: Vec<Arc<str>>,
     reported: HashSet<Span>,
-    diagnostics: &'d mut Vec<Diagnostic>,
+    diagnostics: &'d mut Diagnostics,
 }
 
 impl Walk<'_> {

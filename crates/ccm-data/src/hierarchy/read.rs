@@ -1,6 +1,6 @@
 //! Takes `hierarchy` and `overrides` apart.
 
-use ccm_model::{Diagnostic, Key, Kind, Node, Value, closest, escape_control};
+use ccm_model::{Diagnostic, Diagnostics, Key, Kind, Node, Value, closest, escape_control};
 
 use super::{Entry, Hierarchy, Merge, Override, Overrides};
 
@@ -8,7 +8,7 @@ const KEYS: [&str; 2] = ["order", "merge"];
 const MERGES: [&str; 2] = ["first", "deep"];
 
 /// Takes `hierarchy` apart; `key` is its key. What is wrong with it is left out.
-pub fn read(key: &Key, node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Hierarchy {
+pub fn read(key: &Key, node: &Node, diagnostics: &mut Diagnostics) -> Hierarchy {
     let mut hierarchy = Hierarchy::default();
     if node.is_null() {
         return hierarchy;
@@ -47,7 +47,7 @@ pub fn read(key: &Key, node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Hierar
     hierarchy
 }
 
-fn order(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Vec<Entry> {
+fn order(node: &Node, diagnostics: &mut Diagnostics) -> Vec<Entry> {
     if node.is_null() {
         return Vec::new();
     }
@@ -74,7 +74,7 @@ fn order(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Vec<Entry> {
     entries
 }
 
-fn merge(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Merge {
+fn merge(node: &Node, diagnostics: &mut Diagnostics) -> Merge {
     match node.as_text() {
         Some("first") => return Merge::First,
         Some("deep") => return Merge::Deep,
@@ -89,7 +89,7 @@ fn merge(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Merge {
 
 impl Overrides {
     /// Takes `overrides` apart: a map of maps. What is wrong with it is left out.
-    pub fn read(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Self {
+    pub fn read(node: &Node, diagnostics: &mut Diagnostics) -> Self {
         let mut overrides = Self::default();
         if node.is_null() {
             return overrides;

@@ -249,6 +249,25 @@ fn mistakes_end_somewhere() {
         (0..12_000).map(|number| format!("    - note: {{name: n{number}, txt: 1}}\n")).collect();
     let found = loaded(&format!("ccm:\n  resources:\n{}", resources.concat())).diagnostics;
     assert_eq!(found.len(), 10_001);
-    let last = found.last().expect("a mistake");
+    let last = found.last().expect("a mistake").clone();
     assert_eq!(last.message, "after 10000 mistakes, nothing is looked at from here on");
+    // Wherever they are, and once for what all resources of a list share.
+    let many = |line: &dyn Fn(usize) -> String| (0..12_000).map(line).collect::<Vec<_>>().concat();
+    for text in [
+        many(&|number| format!("key{number}: 1\n")),
+        format!("ccm:\n{}", many(&|number| format!("  key{number}: 1\n"))),
+        format!("ccm:\n  resources:\n{}", many(&|number| format!("    - unheard{number}: [a: ]\n"))),
+        format!(
+            "ccm: {{resources: [{{note: [a: ]}}]}}\nhierarchy:\n  order:\n{}",
+            many(&|_| "    - []\n".to_owned())
+        ),
+    ] {
+        let found = loaded(&text).diagnostics;
+        assert_eq!(found.len(), 10_001, "{text:.200}");
+        assert_eq!(found.last().expect("a mistake").message, last.message);
+    }
+    let shared = many(&|number| format!("        - n{number}:\n"));
+    let found = loaded(&format!("ccm:\n  resources:\n    - note:\n        - defaults: {{txt: 1}}\n{shared}"))
+        .diagnostics;
+    assert_eq!(found.len(), 1, "{:?}", found.last());
 }

@@ -266,6 +266,12 @@ fn mistakes_end_somewhere() {
         assert_eq!(found.len(), 10_001, "{text:.200}");
         assert_eq!(found.last().expect("a mistake").message, last.message);
     }
+    let hiera = many(&|number| format!("key{number}: 1\n"));
+    let found = Machine::with_facts("{}")
+        .hiera("more.yaml", &hiera)
+        .load("ccm: {resources: [{note: [a: ]}]}")
+        .diagnostics;
+    assert_eq!(found.len(), 10_001);
     let shared = many(&|number| format!("        - n{number}:\n"));
     let found = loaded(&format!("ccm:\n  resources:\n    - note:\n        - defaults: {{txt: 1}}\n{shared}"))
         .diagnostics;

@@ -1,4 +1,4 @@
-use ccm_model::Severity;
+use ccm_model::{Diagnostic, Diagnostics, Severity};
 use proptest::prelude::*;
 
 use super::*;
@@ -7,9 +7,9 @@ use crate::testing::{node, value};
 fn collected(text: &str) -> (Vec<Annotation>, Vec<Diagnostic>) {
     let root = node(text);
     let entry = root.as_map().expect("a map").entry("data").expect("data");
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::new();
     let annotations = collect(text, &entry.key, &entry.value, &mut diagnostics);
-    (annotations, diagnostics)
+    (annotations, diagnostics.into_vec())
 }
 
 /// All annotations as `path: what`, and everything that is said as `severity text: message`.
@@ -240,11 +240,11 @@ proptest! {
         let text = format!("data:\n  a: 1\n  {body}\n");
         let parsed = ccm_yaml::parse(ccm_model::SourceId(0), &text, &ccm_yaml::Limits::default());
         if let Ok(Some(root)) = parsed && let Some(entry) = root.as_map().and_then(|map| map.entry("data")) {
-            let mut diagnostics = Vec::new();
+            let mut diagnostics = Diagnostics::new();
             for annotation in collect(&text, &entry.key, &entry.value, &mut diagnostics) {
                 prop_assert!(text[annotation.span.range()].starts_with('@'));
             }
-            for diagnostic in diagnostics {
+            for diagnostic in diagnostics.into_vec() {
                 let span = diagnostic.span().expect("a place");
                 prop_assert!(text[span.range()].starts_with('@'));
             }

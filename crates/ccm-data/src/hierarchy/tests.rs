@@ -1,4 +1,4 @@
-use ccm_model::{Diagnostic, SourceId};
+use ccm_model::{Diagnostic, Diagnostics, SourceId};
 
 use super::*;
 use crate::nodes::to_value;
@@ -8,15 +8,15 @@ use crate::testing::{node, same, value};
 fn hierarchy(text: &str) -> (Hierarchy, Vec<String>) {
     let root = node(text);
     let entry = root.as_map().expect("a map").entry("hierarchy").expect("a hierarchy");
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::new();
     let hierarchy = read(&entry.key, &entry.value, &mut diagnostics);
-    (hierarchy, shown(text, &diagnostics))
+    (hierarchy, shown(text, &diagnostics.into_vec()))
 }
 
 fn overrides(text: &str) -> (Overrides, Vec<String>) {
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::new();
     let overrides = Overrides::read(&node(text), &mut diagnostics);
-    (overrides, shown(text, &diagnostics))
+    (overrides, shown(text, &diagnostics.into_vec()))
 }
 
 fn shown(text: &str, diagnostics: &[Diagnostic]) -> Vec<String> {

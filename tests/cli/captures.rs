@@ -230,3 +230,56 @@ ccm:
     assert_eq!(called.code, 0, "{rendered}\n{}", called.shown());
     assert_eq!(fs::read_to_string(scratch.at("env.txt")).expect("a file"), "PATH=/usr/bin:/bin\nCI=1\n");
 }
+
+const SECRETS: &str = r#"
+data:
+  # @sensitive
+  password: S3cr3tPassword
+  # @sensitive
+  pin: 47114711
+ccm:
+  resources:
+    - exec:
+        - token:
+            command: "echo '{\"token\":\"S3cr3tPassword\",\"pin\":47114711,\"id\":12345678901234567890123,\"price\":1.50}'"
+            provider: shell
+            expect: {stdout_json: {pin: 47114711}}
+            capture:
+              token: stdout.json.token
+              pin: stdout.json.pin
+              id: stdout.json.id
+              price: stdout.json.price
+        - print: {command: echo S3cr3tPassword, expect: {stdout: "S3cr3tPassword\n"}}
+        - part: {command: echo S3cr3tPassword, expect: {stdout: matches("Pass")}}
+        - fails: {command: echo S3cr3tPassword, expect: {stdout: another}}
+    - file:
+        - [dir]/made: {content: "${ Captures.token.token } ${ Captures.token.pin }\n"}
+        - [dir]/numbers: {content: "${ Captures.token.id } ${ Captures.token.price }\n"}
+"#;
+
+#[test]
+fn what_was_really_printed_is_judged_and_captured_and_shown_nowhere() {
+    let scratch = Scratch::new();
+    let text = SECRETS.replace("[dir]", &scratch.path().to_string_lossy());
+    let called = apply(&scratch, &text, &["--output", "jsonl", "--diff"]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert_eq!(scratch.read("made").as_deref(), Some("S3cr3tPassword 47114711\n"), "{}", called.shown());
+    let numbers = "12345678901234567890123 1.50\n";
+    assert_eq!(scratch.read("numbers").as_deref(), Some(numbers), "{}", called.shown());
+    let missed = r#"stdout: expected \"another\", found \"[redacted]\\n\""#;
+    assert!(called.stdout.contains(missed), "{}", called.shown());
+    let mut kept = called.shown();
+    let mut directories = vec![scratch.state()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).expect("the state").flatten().map(|entry| entry.path()) {
+            if entry.is_dir() {
+                directories.push(entry);
+            } else {
+                kept += &String::from_utf8_lossy(&fs::read(entry).expect("a file"));
+            }
+        }
+    }
+    for secret in ["S3cr3t", "Password", "47114711"] {
+        assert!(!kept.contains(secret), "{secret} in {kept}");
+    }
+}

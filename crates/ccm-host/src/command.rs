@@ -114,6 +114,23 @@ impl Captured {
     }
 }
 
+/// What a command really printed, where something of it must not be shown. It is there to be judged and handed
+/// on; nothing of it may be shown or stored as it is.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Unredacted {
+    /// What is kept of its standard output.
+    pub stdout: Captured,
+    /// What is kept of its standard error.
+    pub stderr: Captured,
+}
+
+/// Says nothing of what was printed.
+impl std::fmt::Debug for Unredacted {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Unredacted").finish_non_exhaustive()
+    }
+}
+
 /// A process and what it calls itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
@@ -128,10 +145,12 @@ pub struct Process {
 pub struct Finished {
     /// How it ended.
     pub exit: Exit,
-    /// What is kept of its standard output.
+    /// What is kept of its standard output, without what must not be shown.
     pub stdout: Captured,
-    /// What is kept of its standard error.
+    /// What is kept of its standard error, without what must not be shown.
     pub stderr: Captured,
+    /// What it really printed; none if nothing had to be hidden.
+    pub unredacted: Option<Box<Unredacted>>,
     /// How long it ran.
     pub duration: Duration,
     /// What it left running when it ended by itself.
@@ -140,6 +159,18 @@ pub struct Finished {
     pub unkillable: Vec<Process>,
     /// What of its sandbox was enforced; none without a sandbox.
     pub enforced: Option<Enforced>,
+}
+
+impl Finished {
+    /// Its standard output as it was printed. It may hold what must not be shown.
+    pub fn printed_stdout(&self) -> &Captured {
+        self.unredacted.as_ref().map_or(&self.stdout, |unredacted| &unredacted.stdout)
+    }
+
+    /// The same of its standard error.
+    pub fn printed_stderr(&self) -> &Captured {
+        self.unredacted.as_ref().map_or(&self.stderr, |unredacted| &unredacted.stderr)
+    }
 }
 
 /// Says why a command was not started.

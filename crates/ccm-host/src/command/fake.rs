@@ -62,6 +62,7 @@ impl FakeRunner {
             exit,
             stdout: Captured::default(),
             stderr: Captured::default(),
+            unredacted: None,
             duration: Duration::ZERO,
             left_running: Vec::new(),
             unkillable: Vec::new(),

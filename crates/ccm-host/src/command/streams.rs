@@ -10,9 +10,9 @@ use ccm_model::{Redactor, Stream, StreamRedactor};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, timeout_at};
 
-use super::Captured;
 use super::capture::Capture;
 use super::lines::Lines;
+use super::{Captured, Unredacted};
 
 /// As much as a pipe holds.
 const READ: usize = 64 * 1024;
@@ -24,7 +24,8 @@ const DRAINING: Duration = Duration::from_millis(500);
 type OnLine<'a> = &'a mut dyn FnMut(Stream, &str);
 
 /// Reads both output streams and feeds standard input, all at once, so that no full pipe can stall either side.
-/// What must not be shown is hidden before anything else is done with what was read.
+/// What must not be shown is hidden before anything is shown or kept to be shown; what was really printed is kept
+/// beside it.
 pub(super) struct Streams<'a> {
     stdin: Writing<'a>,
     stdout: Reading,
@@ -75,9 +76,13 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// Closes the pipes and hands over what was kept of the output.
-    pub(super) fn finish(self) -> (Captured, Captured) {
-        (self.stdout.finish(self.on_line), self.stderr.finish(self.on_line))
+    /// Closes the pipes and hands over what was kept of the output, without what must not be shown, and as it was
+    /// printed if there is something to hide.
+    pub(super) fn finish(self) -> (Captured, Captured, Option<Box<Unredacted>>) {
+        let (stdout, printed_stdout) = self.stdout.finish(self.on_line);
+        let (stderr, printed_stderr) = self.stderr.finish(self.on_line);
+        let unredacted = printed_stdout.zip(printed_stderr);
+        (stdout, stderr, unredacted.map(|(stdout, stderr)| Box::new(Unredacted { stdout, stderr })))
     }
 
     /// Reads or writes once; waits for ever when all pipes are closed. A command that prints without end does
@@ -97,6 +102,8 @@ struct Reading {
     pipe: Option<Receiver>,
     redaction: StreamRedactor,
     capture: Capture,
+    /// As it was printed; none if there is nothing to hide.
+    printed: Option<Capture>,
     lines: Lines,
 }
 
@@ -107,6 +114,7 @@ impl Reading {
             pipe: Some(Receiver::from_file_unchecked(pipe.into())?),
             redaction: StreamRedactor::new(Arc::clone(redactor)),
             capture: Capture::default(),
+            printed: (!redactor.is_empty()).then(Capture::default),
             lines: Lines::default(),
         })
     }
@@ -123,7 +131,10 @@ impl Reading {
         let Some(pipe) = &self.pipe else { return };
         match pipe.try_read(buffer) {
             Ok(length @ 1..) => {
-                let Self { stream, redaction, capture, lines, .. } = self;
+                let Self { stream, redaction, capture, printed, lines, .. } = self;
+                if let Some(printed) = printed {
+                    printed.push(&buffer[..length]);
+                }
                 redaction.push(&buffer[..length], &mut |bytes| {
                     capture.push(bytes);
                     lines.push(bytes, &mut |line| on_line(*stream, line));
@@ -134,14 +145,14 @@ impl Reading {
         }
     }
 
-    fn finish(self, on_line: OnLine<'_>) -> Captured {
-        let Self { stream, mut redaction, mut capture, mut lines, .. } = self;
+    fn finish(self, on_line: OnLine<'_>) -> (Captured, Option<Captured>) {
+        let Self { stream, mut redaction, mut capture, printed, mut lines, .. } = self;
         redaction.finish(&mut |bytes| {
             capture.push(bytes);
             lines.push(bytes, &mut |line| on_line(stream, line));
         });
         lines.finish(&mut |line| on_line(stream, line));
-        capture.finish()
+        (capture.finish(), printed.map(Capture::finish))
     }
 }
 

@@ -194,6 +194,7 @@ async fn run(
             exit: Exit::Cancelled,
             stdout: Captured::default(),
             stderr: Captured::default(),
+            unredacted: None,
             duration: Duration::ZERO,
             left_running: Vec::new(),
             unkillable: Vec::new(),
@@ -227,7 +228,7 @@ async fn run(
     };
     let duration = started.elapsed();
     streams.drain().await;
-    let (stdout, stderr) = streams.finish();
+    let (stdout, stderr, unredacted) = streams.finish();
 
     let status = leader.reap();
     let enforced = match answer.map(read_answer) {
@@ -248,7 +249,7 @@ async fn run(
         let lost = || StartError::StatusLost { program: command.program.clone() };
         (exit_of(status.ok_or_else(lost)?), left_running)
     };
-    Ok(Finished { exit, stdout, stderr, duration, left_running, unkillable, enforced })
+    Ok(Finished { exit, stdout, stderr, unredacted, duration, left_running, unkillable, enforced })
 }
 
 /// Starts the command: by itself if that is enough, else through the launcher.

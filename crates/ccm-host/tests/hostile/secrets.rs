@@ -26,6 +26,9 @@ fn secrets_are_hidden_in_lines_and_in_what_is_kept() {
         let (finished, lines) = run_with_lines(&runner, &shell("echo s3cret-word >&2")).await;
         assert_eq!(finished.stderr.head, b"[redacted]\n");
         assert_eq!(lines, ["[redacted]"]);
+        assert_eq!(finished.printed_stderr().head, b"s3cret-word\n");
+        assert!(!format!("{finished:?}").contains("s3cret-word"));
+        assert!(!format!("{finished:?}").contains("115, 51, 99, 114, 101, 116"));
     });
 }
 
@@ -38,6 +41,8 @@ fn a_secret_at_the_edge_of_what_is_kept_is_hidden_whole() {
     let script = "yes s3cret-word- | tr -d '\\n' | head -c 3000000";
     let (finished, lines) = block_on(run_with_lines(&runner, &shell(script)));
     assert!(finished.stdout.truncated());
+    let printed = finished.printed_stdout();
+    assert_eq!((printed.head.len(), printed.tail.len(), printed.total()), (1 << 20, 64 << 10, 3_000_000));
     for kept in [&finished.stdout.head, &finished.stdout.tail] {
         assert!(!String::from_utf8_lossy(kept).contains("s3c"));
     }

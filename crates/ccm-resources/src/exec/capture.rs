@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::output;
+use super::output::{self, Shown};
 use crate::printed;
 
 /// Names, each with what it stands for, in the order they were written.
@@ -94,27 +94,44 @@ fn parts(path: &str) -> Result<Vec<String>, String> {
 }
 
 impl Captures {
-    /// Picks the values, or names the first that is not there.
-    pub(crate) fn pick(&self, finished: &Finished, code: i32) -> Result<Value, String> {
+    /// Picks the values from what was really printed, or names all that are not there, each with the reason.
+    pub(crate) fn pick(
+        &self,
+        finished: &Finished,
+        code: i32,
+        shown: Shown<'_>,
+    ) -> Result<Value, Vec<(String, String)>> {
+        let (stdout, stderr) = (finished.printed_stdout(), finished.printed_stderr());
         let mut json = None;
         let mut values = Map::new();
+        let mut missing = Vec::new();
         for (name, source) in &self.0 {
             let value = match source {
                 Source::StdoutJson(parts) => {
-                    let read = json.get_or_insert_with(|| output::json(&finished.stdout));
-                    let root = read.as_ref().map_err(|unread| format!("`{name}`: {unread}"))?;
-                    at(root, parts).cloned().ok_or_else(|| missing(name, root, parts))?
+                    match json.get_or_insert_with(|| output::json_with_numbers_as_printed(stdout)) {
+                        Ok(root) => match at(root, parts) {
+                            Some(value) => value.clone(),
+                            None => {
+                                missing.push((name.clone(), not_there(root, parts)));
+                                continue;
+                            }
+                        },
+                        Err(unread) => {
+                            missing.push((name.clone(), shown.unread(unread)));
+                            continue;
+                        }
+                    }
                 }
-                Source::Stdout => printed::text(&finished.stdout).into(),
-                Source::Stderr => printed::text(&finished.stderr).into(),
-                Source::StdoutTruncated => finished.stdout.truncated().into(),
-                Source::StderrTruncated => finished.stderr.truncated().into(),
+                Source::Stdout => printed::text(stdout).into(),
+                Source::Stderr => printed::text(stderr).into(),
+                Source::StdoutTruncated => stdout.truncated().into(),
+                Source::StderrTruncated => stderr.truncated().into(),
                 Source::ExitCode => code.into(),
                 Source::Duration => milliseconds(finished.duration).into(),
             };
             values.insert(name.clone(), value);
         }
-        Ok(Value::Object(values))
+        if missing.is_empty() { Ok(Value::Object(values)) } else { Err(missing) }
     }
 
     /// The names.
@@ -137,10 +154,10 @@ fn at<'v>(root: &'v Value, parts: &[String]) -> Option<&'v Value> {
 }
 
 /// Names the path up to the first part that is not there.
-fn missing(name: &str, root: &Value, parts: &[String]) -> String {
+fn not_there(root: &Value, parts: &[String]) -> String {
     let there = (0..parts.len()).take_while(|end| at(root, &parts[..=*end]).is_some()).count();
     let path: Vec<String> = parts[..=there].iter().map(|part| output::escaped(part)).collect();
-    format!("`{name}`: there is no `stdout.json.{}`", path.join("."))
+    format!("there is no `stdout.json.{}`", path.join("."))
 }
 
 /// The path of one name.
@@ -191,6 +208,7 @@ impl JsonSchema for Captures {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
+            "minProperties": 1,
             "propertyNames": { "pattern": "\\S" },
             "additionalProperties": {
                 "type": "string",
@@ -203,6 +221,7 @@ impl JsonSchema for Captures {
 #[cfg(test)]
 mod tests {
     use ccm_host::{Captured, Exit, FakeRunner};
+    use ccm_model::Redactor;
     use serde_json::json;
 
     use super::*;
@@ -231,26 +250,35 @@ mod tests {
     #[test]
     fn values_are_picked_or_named() {
         let stdout = Captured {
-            head: br#"{"a": {"b.c": [1, {"d": null}]}, "s": "x"}"#.to_vec(),
+            head: br#"{"a": {"b.c": [1, {"d": null}]}, "s": "x",
+                "n": [1.50, 12345678901234567890123, -7]}"#
+                .to_vec(),
             ..Captured::default()
         };
         let finished =
             Finished { stdout, duration: Duration::from_millis(7), ..FakeRunner::finished(Exit::Code(3)) };
         let pick = |path: &str| {
             let captures = Captures(vec![("it".to_owned(), source(path).unwrap())]);
-            captures.pick(&finished, 3).map(|value| value["it"].clone())
+            let picked = captures.pick(&finished, 3, Shown(&Redactor::default()));
+            picked.map(|value| value["it"].clone()).map_err(|missing| {
+                let told: Vec<String> = missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+                told.join("\n")
+            })
         };
         for (path, expected) in [
             ("stdout.json.s", Ok(json!("x"))),
             ("stdout.json.a.b\\.c.0", Ok(json!(1))),
             ("stdout.json.a.b\\.c.1.d", Ok(json!(null))),
-            ("stdout.json.a.b\\.c.2", Err("`it`: there is no `stdout.json.a.b\\.c.2`")),
-            ("stdout.json.x.y", Err("`it`: there is no `stdout.json.x`")),
-            ("stdout.json.s.t", Err("`it`: there is no `stdout.json.s.t`")),
+            ("stdout.json.a.b\\.c.2", Err("it: there is no `stdout.json.a.b\\.c.2`")),
+            ("stdout.json.x.y", Err("it: there is no `stdout.json.x`")),
+            ("stdout.json.s.t", Err("it: there is no `stdout.json.s.t`")),
             ("stderr.raw", Ok(json!(""))),
             ("exit_code", Ok(json!(3))),
             ("duration_ms", Ok(json!(7))),
             ("stdout.truncated", Ok(json!(false))),
+            ("stdout.json.n.0", Ok(json!("1.50"))),
+            ("stdout.json.n.1", Ok(json!("12345678901234567890123"))),
+            ("stdout.json.n.2", Ok(json!(-7))),
         ] {
             assert_eq!(pick(path), expected.map_err(str::to_owned), "{path}");
         }

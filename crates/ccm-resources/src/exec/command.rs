@@ -204,6 +204,18 @@ impl Exec {
         if expected.is_none() {
             mistakes.extend(code_mistakes(&returns, &unchanged_returns));
         }
+        if written.expect.as_ref().is_some_and(Expectations::is_empty) {
+            mistakes.push(
+                Mistake::new("expect", "`expect` says nothing that could be checked")
+                    .with_hint("it knows `exit_code`, `stdout`, `stderr` and `stdout_json`"),
+            );
+        }
+        if written.capture.as_ref().is_some_and(|capture| capture.0.is_empty()) {
+            mistakes.push(
+                Mistake::new("capture", "`capture` names nothing")
+                    .with_hint("write `NAME: stdout.json.KEY`, or leave it out"),
+            );
+        }
         let environment = written.environment.unwrap_or_default().0;
         if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
             mistakes

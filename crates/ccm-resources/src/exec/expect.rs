@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use ccm_host::Captured;
-use ccm_model::{Text, closest, escape_control};
+use ccm_model::{REDACTED, Text, closest, escape_control};
 use regex::Regex;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::output::{self, Unread};
+use super::output::{self, Shown};
 use super::values::ExitCode;
 use crate::printed;
 
@@ -18,13 +18,11 @@ use crate::printed;
 pub(crate) const FORMS: [&str; 2] = ["contains", "matches"];
 /// How many differences in JSON are shown.
 const MOST_DIFFERENCES: usize = 10;
-/// How many characters of a value are shown.
-const LONGEST_SHOWN: usize = 200;
 
 /// What a command is expected to do.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[schemars(inline)]
+#[schemars(inline, extend("minProperties" = 1))]
 pub(crate) struct Expectations {
     /// The exit code. It stands for `returns`, so only one of the two can be given.
     pub exit_code: Option<ExitCode>,
@@ -137,21 +135,35 @@ fn quoted(form: &str) -> Result<String, &'static str> {
 }
 
 impl Expectations {
-    /// Compares, and names every difference.
-    pub(crate) fn misses(&self, code: i32, stdout: &Captured, stderr: &Captured) -> Vec<String> {
+    /// Tells whether nothing is expected.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.exit_code.is_none()
+            && self.stdout.is_none()
+            && self.stderr.is_none()
+            && self.stdout_json.is_none()
+    }
+
+    /// Compares with what was really printed, and names every difference without what must not be shown.
+    pub(crate) fn misses(
+        &self,
+        code: i32,
+        stdout: &Captured,
+        stderr: &Captured,
+        shown: Shown<'_>,
+    ) -> Vec<String> {
         let mut misses = Vec::new();
         if let Some(expected) = self.exit_code.filter(|expected| i32::from(expected.0) != code) {
             misses.push(format!("exit_code: expected {}, found {code}", expected.0));
         }
         let streams = [("stdout", &self.stdout, stdout), ("stderr", &self.stderr, stderr)];
         for (name, expected, captured) in streams {
-            let miss = expected.as_ref().and_then(|expected| expected.miss(captured));
+            let miss = expected.as_ref().and_then(|expected| expected.miss(captured, shown));
             misses.extend(miss.map(|miss| format!("{name}: {miss}")));
         }
         if let Some(expected) = &self.stdout_json {
             match output::json(stdout) {
-                Ok(found) => json_misses(expected, &found, "stdout_json", &mut misses),
-                Err(unread) => misses.push(format!("stdout_json: {unread}")),
+                Ok(found) => json_misses(expected, &found, "stdout_json", shown, &mut misses),
+                Err(unread) => misses.push(format!("stdout_json: {}", shown.unread(&unread))),
             }
         }
         misses
@@ -159,93 +171,84 @@ impl Expectations {
 }
 
 impl ExpectedText {
-    fn miss(&self, captured: &Captured) -> Option<String> {
+    fn miss(&self, captured: &Captured, shown: Shown<'_>) -> Option<String> {
         let found = printed::text(captured);
         let (is_met, expected) = match self {
             Self::Equal(expected) => {
-                (!captured.truncated() && *expected == found, format!("{:?}", cut(expected)))
+                (!captured.truncated() && *expected == found, format!("{:?}", shown.text(expected)))
             }
-            Self::Contains(part) => (found.contains(part), format!("text that contains {:?}", cut(part))),
+            Self::Contains(part) => {
+                (found.contains(part), format!("text that contains {:?}", shown.text(part)))
+            }
             Self::Matches(regex) => {
-                (regex.is_match(&found), format!("text that matches {:?}", cut(regex.as_str())))
+                (regex.is_match(&found), format!("text that matches {:?}", shown.text(regex.as_str())))
             }
         };
         if is_met {
             return None;
         }
         let more = if captured.truncated() { ", of which only the beginning was looked at" } else { "" };
-        let line_end = match self {
-            Self::Equal(expected) if found.strip_suffix('\n') == Some(expected) => {
-                " (they differ in the line end alone)"
-            }
+        let line_end = match (self, found.strip_suffix('\n')) {
+            (Self::Equal(expected), Some(text)) if text == expected => " (they differ in the line end alone)",
+            (Self::Matches(regex), Some(text)) if regex.is_match(text) => " (the text ends with a line end)",
             _ => "",
         };
-        Some(format!("expected {expected}, found {:?}{more}{line_end}", cut(&found)))
+        Some(format!("expected {expected}, found {:?}{more}{line_end}", shown.text(&found)))
     }
 }
 
 /// Names what of the expected is not in the found: maps may hold more, lists are of one length and compared
 /// element by element, numbers by their value.
-fn json_misses(expected: &Value, found: &Value, path: &str, misses: &mut Vec<String>) {
+fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, misses: &mut Vec<String>) {
     if misses.len() >= MOST_DIFFERENCES {
         return;
     }
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
             for (key, expected) in expected {
-                let path = format!("{path}.{}", output::escaped(key));
+                let path = format!("{path}.{}", shown.key(key));
                 match found.get(key) {
-                    Some(found) => json_misses(expected, found, &path, misses),
-                    None => misses.push(format!("{path}: expected {}, found nothing", shown(expected))),
+                    Some(found) => json_misses(expected, found, &path, shown, misses),
+                    None => misses.push(format!("{path}: expected {}, found nothing", shown.value(expected))),
                 }
             }
         }
         (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
             for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
-                json_misses(expected, found, &format!("{path}.{at}"), misses);
+                json_misses(expected, found, &format!("{path}.{at}"), shown, misses);
             }
         }
         (Value::Array(expected), Value::Array(found)) => {
             misses.push(format!("{path}: expected {} elements, found {}", expected.len(), found.len()));
         }
-        (Value::Number(one), Value::Number(other)) if one.as_f64() == other.as_f64() => {}
+        (Value::Number(one), Value::Number(other)) if equal(one, other) => {}
         (Value::String(one), Value::String(other)) if one != other => {
-            misses.push(format!("{path}: expected {}, found {}", bare(one), bare(other)));
+            let (one, other) = (bare(&shown.text(one)), bare(&shown.text(other)));
+            misses.push(format!("{path}: expected {one}, found {other}"));
         }
         _ if expected == found => {}
-        _ => misses.push(format!("{path}: expected {}, found {}", shown(expected), shown(found))),
+        _ => {
+            let (expected, found) = (shown.value(expected), shown.value(found));
+            misses.push(format!("{path}: expected {expected}, found {found}"));
+        }
     }
+}
+
+/// Compares by value: whole numbers exactly, others as far as 64 bits tell them apart.
+fn equal(one: &Number, other: &Number) -> bool {
+    one == other || ((one.is_f64() || other.is_f64()) && one.as_f64() == other.as_f64())
 }
 
 /// A text of which nobody could think that it is another one, without quotes.
 fn bare(text: &str) -> String {
     let is_plain = |part: char| part.is_alphanumeric() || matches!(part, '-' | '_' | '.' | '/' | ':' | '+');
-    if !text.is_empty() && text.chars().all(is_plain) { cut(text) } else { format!("{:?}", cut(text)) }
-}
-
-fn shown(value: &Value) -> String {
-    cut(&value.to_string())
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_SHOWN) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
-impl std::fmt::Display for Unread {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::TooLong => formatter.write_str("stdout is longer than 1 MiB, and was not read as JSON"),
-            Self::Empty => formatter.write_str("stdout is empty, and so no JSON"),
-            Self::NotJson(error) => write!(formatter, "stdout is not JSON: {error}"),
-        }
-    }
+    let is_bare = text == REDACTED || (!text.is_empty() && text.chars().all(is_plain));
+    if is_bare { text.to_owned() } else { format!("{text:?}") }
 }
 
 #[cfg(test)]
 mod tests {
+    use ccm_model::Redactor;
     use serde_json::json;
 
     use super::*;
@@ -292,7 +295,9 @@ mod tests {
 
     #[test]
     fn texts_are_compared() {
-        let miss = |written: &str, found: &str| parse(written).unwrap().miss(&captured(found));
+        let miss = |written: &str, found: &str| {
+            parse(written).unwrap().miss(&captured(found), Shown(&Redactor::default()))
+        };
         assert_eq!(miss("ok\n", "ok\n"), None);
         assert_eq!(
             miss("ok", "ok\n").as_deref(),
@@ -309,6 +314,12 @@ mod tests {
             Some("expected text that matches \"^k\", found \"ok\"")
         );
         assert_eq!(miss("", ""), None);
+        assert_eq!(
+            miss("matches('^o.$')", "ok\n").as_deref(),
+            Some("expected text that matches \"^o.$\", found \"ok\\n\" (the text ends with a line end)")
+        );
+        assert_eq!(miss("matches('(?m)^o.$')", "no\nok\n"), None);
+        assert_eq!(miss("matches('^o.\\n?$')", "ok\n"), None);
     }
 
     #[test]
@@ -331,10 +342,15 @@ mod tests {
                 json!([2, 1]),
                 &["stdout_json.0: expected 1, found 2", "stdout_json.1: expected 2, found 1"],
             ),
+            (
+                json!({"a": 9_007_199_254_740_993_u64}),
+                json!({"a": 9_007_199_254_740_992_u64}),
+                &["stdout_json.a: expected 9007199254740993, found 9007199254740992"],
+            ),
             (json!({"a": null}), json!({"a": {}}), &["stdout_json.a: expected null, found {}"]),
         ] {
             let mut found_misses = Vec::new();
-            json_misses(&expected, &found, "stdout_json", &mut found_misses);
+            json_misses(&expected, &found, "stdout_json", Shown(&Redactor::default()), &mut found_misses);
             assert_eq!(found_misses, misses, "{expected} {found}");
         }
     }
@@ -343,17 +359,39 @@ mod tests {
     fn json_that_is_none_or_too_much_is_named() {
         let expectations =
             Expectations { stdout_json: Some(json!({})), exit_code: Some(ExitCode(0)), ..Default::default() };
-        let misses = |captured: &Captured| expectations.misses(0, captured, &Captured::default());
+        let redactor = Redactor::default();
+        let misses =
+            |captured: &Captured| expectations.misses(0, captured, &Captured::default(), Shown(&redactor));
         assert_eq!(
             misses(&captured("no")),
-            ["stdout_json: stdout is not JSON: expected ident at line 1 column 2"]
+            ["stdout_json: stdout is not JSON from line 1, column 2 on; it begins with \"no\""]
         );
         assert_eq!(misses(&captured("")), ["stdout_json: stdout is empty, and so no JSON"]);
         let long = Captured { head: vec![b' '; 1 << 20], tail: b"{}".to_vec(), dropped: 0 };
         assert_eq!(misses(&long), ["stdout_json: stdout is longer than 1 MiB, and was not read as JSON"]);
         assert_eq!(
-            expectations.misses(3, &captured("{}"), &captured("")),
+            expectations.misses(3, &captured("{}"), &captured(""), Shown(&redactor)),
             ["exit_code: expected 0, found 3"]
         );
+    }
+
+    #[test]
+    fn secrets_are_compared_and_not_shown() {
+        let redactor = Redactor::new(["S3cr3tPassword"]);
+        let shown = Shown(&redactor);
+        let printed = captured("S3cr3tPassword\n");
+        assert_eq!(parse("S3cr3tPassword\n").unwrap().miss(&printed, shown), None);
+        assert_eq!(parse("matches('Pass')").unwrap().miss(&printed, shown), None);
+        assert_eq!(
+            parse("another").unwrap().miss(&printed, shown).as_deref(),
+            Some("expected \"another\", found \"[redacted]\\n\"")
+        );
+        // Hidden before it is cut.
+        let long = captured(&format!("{}S3cr3tPassword", "x".repeat(195)));
+        let miss = parse("no").unwrap().miss(&long, shown).unwrap();
+        assert!(!miss.contains("S3"), "{miss}");
+        let mut misses = Vec::new();
+        json_misses(&json!({"a": "no"}), &json!({"a": "S3cr3tPassword"}), "stdout_json", shown, &mut misses);
+        assert_eq!(misses, ["stdout_json.a: expected no, found [redacted]"]);
     }
 }

@@ -6,7 +6,7 @@ use ccm_model::{Failure, display_duration};
 use serde_json::Value;
 
 use super::command::Exec;
-use super::output::tails;
+use super::output::{Shown, tails};
 use super::provider::{display_process, not_found_by_shell};
 use super::tries::Attempt;
 
@@ -31,12 +31,12 @@ pub(crate) struct Success {
     pub captured: Option<Value>,
 }
 
-/// Judges how one try ended.
-pub(crate) fn judge(exec: &Exec, finished: &Finished) -> Result<Success, Failure> {
+/// Judges how one try ended, by what it really printed.
+pub(crate) fn judge(exec: &Exec, finished: &Finished, shown: Shown<'_>) -> Result<Success, Failure> {
     let judged = match &finished.exit {
         Exit::Code(code) => match not_found_by_shell(exec, finished) {
             Some(failure) => Err(failure),
-            None => success(exec, finished, *code),
+            None => success(exec, finished, *code, shown),
         },
         Exit::Signal { name, .. } => Err(Failure::new(format!("command was killed by {name}"))),
         Exit::TimedOut { after } => {
@@ -58,30 +58,42 @@ pub(crate) fn judge(exec: &Exec, finished: &Finished) -> Result<Success, Failure
 }
 
 /// Judges a command that ended by itself: its code, then what is expected of it, then what it is to yield.
-fn success(exec: &Exec, finished: &Finished, code: i32) -> Result<Success, Failure> {
+fn success(exec: &Exec, finished: &Finished, code: i32, shown: Shown<'_>) -> Result<Success, Failure> {
     let verified = judge_code(exec, code);
-    let misses = exec.expect.as_ref().map(|expect| expect.misses(code, &finished.stdout, &finished.stderr));
+    let (stdout, stderr) = (finished.printed_stdout(), finished.printed_stderr());
+    let misses = exec.expect.as_ref().map(|expect| expect.misses(code, stdout, stderr, shown));
     let expects_code = exec.expect.as_ref().is_some_and(|expect| expect.exit_code.is_some());
     let misses = misses.unwrap_or_default();
     let verified = match verified {
         Err(failure) if !expects_code => return Err(failure),
         _ if !misses.is_empty() => {
             let mut failure = Failure::new("the command did not do what `expect` says");
-            // They quote what it printed.
-            if !exec.sensitive {
-                failure.chain.extend(misses);
-            }
+            failure.chain.extend(if exec.sensitive { without_values(&misses) } else { misses });
             return Err(failure);
         }
         verified => verified?,
     };
     let captured = match &exec.capture {
         capture if capture.0.is_empty() => None,
-        capture => Some(capture.pick(finished, code).map_err(|missing| {
-            Failure::new(missing).because_of("what `capture` names is not in what the command did")
+        capture => Some(capture.pick(finished, code, shown).map_err(|missing| {
+            let mut failure = Failure::new("what `capture` names is not in what the command did");
+            failure.chain.extend(missing.into_iter().map(|(name, why)| match exec.sensitive {
+                true => format!("`{name}` is not there"),
+                false => format!("`{name}`: {why}"),
+            }));
+            failure
         })?),
     };
     Ok(Success { verified, captured })
+}
+
+/// Names what was not as expected, and nothing of what was expected and printed.
+fn without_values(misses: &[String]) -> Vec<String> {
+    let mut parts: Vec<&str> = misses.iter().filter_map(|miss| miss.split([':', '.']).next()).collect();
+    parts.dedup();
+    let told =
+        |part: &&str| format!("{part}: not as expected; the exec is `sensitive`, so that no more is shown");
+    parts.iter().map(told).collect()
 }
 
 fn judge_code(exec: &Exec, code: i32) -> Result<Verified, Failure> {
@@ -99,7 +111,7 @@ fn judge_code(exec: &Exec, code: i32) -> Result<Verified, Failure> {
 #[cfg(test)]
 mod tests {
     use ccm_host::{Captured, FakeRunner};
-    use ccm_model::Map;
+    use ccm_model::{Map, Redactor};
     use serde_json::json;
 
     use super::*;
@@ -120,7 +132,9 @@ mod tests {
     #[test]
     fn an_exit_code_is_judged() {
         let exec = Exec { returns: vec![0, 2], unchanged_returns: vec![3], ..exec() };
-        let verified = |code| judge(&exec, &finished(code, "")).map(|success| success.verified);
+        let verified = |code| {
+            judge(&exec, &finished(code, ""), Shown(&Redactor::default())).map(|success| success.verified)
+        };
         assert_eq!(verified(0), Ok(Verified::Changed));
         assert_eq!(verified(2), Ok(Verified::Changed));
         assert_eq!(verified(3), Ok(Verified::Unchanged("exit code 3 means nothing was changed".to_owned())));
@@ -133,7 +147,10 @@ mod tests {
     fn a_wrong_code_is_told_before_what_else_is_not_as_expected() {
         let stdout_json = Some(json!({"a": 1}));
         let mut exec = Exec { expect: Some(Expectations { stdout_json, ..Default::default() }), ..exec() };
-        let chain = |exec: &Exec, code, stdout| judge(exec, &finished(code, stdout)).map_err(|f| f.chain);
+        let redactor = Redactor::default();
+        let chain = |exec: &Exec, code, stdout| {
+            judge(exec, &finished(code, stdout), Shown(&redactor)).map_err(|failure| failure.chain)
+        };
         assert_eq!(chain(&exec, 1, "{}").unwrap_err(), ["exit code 1 not in allowed returns [0]"]);
         assert_eq!(
             chain(&exec, 0, "{}").unwrap_err(),

@@ -1,27 +1,78 @@
 //! What a command printed, as whatever becomes of it: the end that a person reads, a text, JSON.
 //!
 //! Nothing that a command printed leaves an exec but through here, the lines that are shown while they come
-//! aside.
+//! aside. What is judged and captured is what it really printed; what is quoted of that goes through [`Shown`].
 
 use ccm_host::{Captured, Finished};
-use ccm_model::{Stream, StreamTail};
+use ccm_model::{Redactor, Stream, StreamTail};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::command::Exec;
-use crate::printed::tail;
+use crate::printed::{self, tail};
 
 /// More than this is not read as JSON.
 const LONGEST_JSON: u64 = 1 << 20;
 
+/// How many characters of a value are shown.
+const LONGEST_SHOWN: usize = 200;
+/// How many characters are shown of what is not JSON.
+const BEGINNING: usize = 40;
+
 /// Why standard output is not read as JSON.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     /// It is longer than 1 MiB.
     TooLong,
     /// There is nothing.
     Empty,
+    /// It is JSON that ends too early, after this line and column.
+    Unfinished { line: usize, column: usize },
     /// It is something else.
-    NotJson(serde_json::Error),
+    NotJson { text: String, line: usize, column: usize },
+}
+
+/// How what a command printed is quoted: without what must not be shown, and cut short, in this order.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'r>(pub &'r Redactor);
+
+impl Shown<'_> {
+    /// A text.
+    pub(crate) fn text(self, text: &str) -> String {
+        shorten(&self.0.redact(text), LONGEST_SHOWN)
+    }
+
+    /// A value, as JSON.
+    pub(crate) fn value(self, value: &Value) -> String {
+        self.text(&value.to_string())
+    }
+
+    /// A key as a part of a path.
+    pub(crate) fn key(self, key: &str) -> String {
+        escaped(&self.text(key))
+    }
+
+    /// Why something is not read as JSON.
+    pub(crate) fn unread(self, unread: &Unread) -> String {
+        match unread {
+            Unread::TooLong => "stdout is longer than 1 MiB, and was not read as JSON".to_owned(),
+            Unread::Empty => "stdout is empty, and so no JSON".to_owned(),
+            Unread::Unfinished { line, column } => {
+                format!("stdout is not JSON: it ends too early, at line {line}, column {column}")
+            }
+            Unread::NotJson { text, line, column } => format!(
+                "stdout is not JSON from line {line}, column {column} on; it begins with {:?}",
+                shorten(&self.0.redact(text), BEGINNING)
+            ),
+        }
+    }
+}
+
+fn shorten(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
 }
 
 /// The last lines of both streams, unless the exec is sensitive; a stream that printed nothing is left out.
@@ -44,16 +95,122 @@ pub(crate) fn kept(captured: &Captured) -> Vec<u8> {
 
 /// A stream read as JSON.
 pub(crate) fn json(captured: &Captured) -> Result<Value, Unread> {
+    read(captured, |text| serde_json::from_str(text))
+}
+
+/// The same with each number that ccm would print in another way as the text that it was printed as.
+pub(crate) fn json_with_numbers_as_printed(captured: &Captured) -> Result<Value, Unread> {
+    read(captured, |text| {
+        // The mistakes are those of the text itself.
+        serde_json::from_str::<IgnoredAny>(text)?;
+        serde_json::from_str(&keep_numbers(text))
+    })
+}
+
+fn read(
+    captured: &Captured,
+    parse: impl Fn(&str) -> Result<Value, serde_json::Error>,
+) -> Result<Value, Unread> {
     if captured.total() > LONGEST_JSON {
         return Err(Unread::TooLong);
     }
-    if captured.head.trim_ascii().is_empty() {
+    let text = printed::text(captured);
+    if text.trim().is_empty() {
         return Err(Unread::Empty);
     }
-    serde_json::from_slice(&captured.head).map_err(Unread::NotJson)
+    parse(&text).map_err(|error| match (error.line(), error.column()) {
+        (line, column) if error.is_eof() => Unread::Unfinished { line, column },
+        (line, column) => {
+            let column = column.max(1);
+            Unread::NotJson { text: text.clone(), line, column }
+        }
+    })
+}
+
+/// Puts quotes around numbers of a JSON text that would not be printed again as they are written.
+fn keep_numbers(json: &str) -> String {
+    let mut kept = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => string_length(rest),
+            '-' | '0'..='9' => {
+                let is_part = |part: char| part.is_ascii_digit() || "+-.eE".contains(part);
+                rest.find(|part| !is_part(part)).unwrap_or(rest.len())
+            }
+            other => other.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        let is_number = first == '-' || first.is_ascii_digit();
+        if is_number && !is_printed_alike(token) {
+            kept.extend(["\"", token, "\""]);
+        } else {
+            kept += token;
+        }
+        rest = after;
+    }
+    kept
+}
+
+/// How long the string is that a JSON text begins with, its quotes included.
+fn string_length(json: &str) -> usize {
+    let mut is_escaped = true;
+    let end = json.bytes().position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        // The first quote ends nothing.
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.map_or(json.len(), |end| end + 1)
+}
+
+/// Tells whether a number is printed as it is written: whole ones of 64 bits, others with as few digits as possible.
+fn is_printed_alike(number: &str) -> bool {
+    let is_whole = number.parse::<i64>().is_ok_and(|whole| whole.to_string() == number);
+    let is_alike = |float: f64| (1e-5..1e17).contains(&float.abs()) && float.to_string() == number;
+    is_whole || (number.contains('.') && number.parse::<f64>().is_ok_and(is_alike))
 }
 
 /// A key as a part of a path: dots and backslashes in it get a backslash.
 pub(crate) fn escaped(key: &str) -> String {
     key.replace('\\', "\\\\").replace('.', "\\.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_as_they_were_printed() {
+        for (printed, kept) in [
+            ("[0, -7, 1.5, 9223372036854775807]", "[0, -7, 1.5, 9223372036854775807]"),
+            ("12345678901234567890123", "\"12345678901234567890123\""),
+            ("18446744073709551615", "\"18446744073709551615\""),
+            ("{\"a\":1.50}", "{\"a\":\"1.50\"}"),
+            ("[1e3,-0,1.0,2]", "[\"1e3\",\"-0\",\"1.0\",2]"),
+            ("100000000000000000000", "\"100000000000000000000\""),
+            ("\"1.50 \\\" 2.0 \\\\\"", "\"1.50 \\\" 2.0 \\\\\""),
+        ] {
+            assert_eq!(keep_numbers(printed), kept);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_named_with_its_place() {
+        let unread = |text: &str| {
+            let captured = Captured { head: text.into(), ..Captured::default() };
+            Shown(&Redactor::new(["S3cr3tPassword"])).unread(&json(&captured).unwrap_err())
+        };
+        for (text, message) in [
+            ("no", "stdout is not JSON from line 1, column 2 on; it begins with \"no\""),
+            ("\n", "stdout is empty, and so no JSON"),
+            ("{\"a\": 1", "stdout is not JSON: it ends too early, at line 1, column 7"),
+            (
+                "{}\nS3cr3tPassword",
+                "stdout is not JSON from line 2, column 1 on; it begins with \"{}\\n[redacted]\"",
+            ),
+        ] {
+            assert_eq!(unread(text), message);
+        }
+    }
 }

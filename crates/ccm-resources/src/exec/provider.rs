@@ -11,7 +11,7 @@ use super::command::{Exec, Interpreter};
 use super::decide::{ExecKind, guards_matter};
 use super::guards;
 use super::judge::{Ended, Success, judge};
-use super::output::tails;
+use super::output::{Shown, tails};
 use super::record;
 use super::sandbox::SandboxProperties;
 use super::start::{Start, not_enforced, report};
@@ -129,11 +129,10 @@ async fn try_all(exec: &Exec, start: &Start<'_>, context: &mut Context<'_>) -> R
         let (code, duration, judged, again) = match run(exec, start, &command, context).await {
             Ok(finished) => {
                 enforced.clone_from(&finished.enforced);
-                let judged = judge(exec, &finished);
-                if let (true, Ok(Success { captured: Some(captured), .. })) = (exec.sensitive, &judged) {
-                    let mut texts = Vec::new();
-                    leaves(captured, &mut texts);
-                    context.secrets.add(texts);
+                let redactor = context.secrets.redactor();
+                let judged = judge(exec, &finished, Shown(&redactor));
+                if let Ok(Success { captured: Some(captured), .. }) = &judged {
+                    become_secret(exec, captured, &redactor, context);
                 }
                 context.leave(record::files(exec, cwd, Some(&finished), judged.is_err()));
                 let again = judged.as_ref().is_err_and(|failure| failure.missing.is_none());
@@ -146,7 +145,7 @@ async fn try_all(exec: &Exec, start: &Start<'_>, context: &mut Context<'_>) -> R
             }
             Err(failure) => (None, Duration::ZERO, Err(failure), false),
         };
-        let error = judged.as_ref().err().and_then(|failure| failure.chain.first().cloned());
+        let error = judged.as_ref().err().map(why);
         attempts.push(Attempt { exit_code: code, duration, error });
         let again = again && attempts.len() < exec.tries;
         if again
@@ -158,6 +157,35 @@ async fn try_all(exec: &Exec, start: &Start<'_>, context: &mut Context<'_>) -> R
             context.note(told);
         }
         return Ok(Ended { code, attempts, judged, enforced });
+    }
+}
+
+/// Why a try was no success, in one line.
+fn why(failure: &Failure) -> String {
+    /// There may be a thousand tries.
+    const LONGEST: usize = 2000;
+    let mut why = match &*failure.chain {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, causes @ ..] => format!("{first}: {}", causes.join("; ")),
+    };
+    if let Some((at, _)) = why.char_indices().nth(LONGEST) {
+        why.truncate(at);
+        why.push('…');
+    }
+    why
+}
+
+/// Hides what was captured, where it is known to be secret: all of a sensitive exec, else every line that holds a
+/// secret.
+fn become_secret(exec: &Exec, captured: &serde_json::Value, redactor: &Redactor, context: &Context<'_>) {
+    let mut texts = Vec::new();
+    leaves(captured, &mut texts);
+    if exec.sensitive {
+        context.secrets.add(texts);
+    } else if !redactor.is_empty() {
+        let lines = texts.iter().flat_map(|text| text.lines());
+        context.secrets.add(lines.filter(|line| redactor.finds(line.as_bytes())));
     }
 }
 

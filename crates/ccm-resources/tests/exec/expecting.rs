@@ -1,6 +1,6 @@
 //! What a command has to do to count as a success, and what others may know of it.
 
-use ccm_host::Exit;
+use ccm_host::{Exit, Finished, Unredacted};
 use ccm_model::Outcome;
 use serde_json::json;
 
@@ -88,10 +88,81 @@ fn mistakes_are_named() {
             &[("capture", "{a=stdout.jso.b}")],
             "`stdout.jso.b` can't be captured | did you mean `stdout.json`?",
         ),
+        (
+            &[("expect", "{}")],
+            "`expect` says nothing that could be checked | it knows `exit_code`, `stdout`, `stderr` and `stdout_json`",
+        ),
+        (
+            &[("expect", "{stdout_json=null}")],
+            "`expect` says nothing that could be checked | it knows `exit_code`, `stdout`, `stderr` and `stdout_json`",
+        ),
+        (&[("capture", "{}")], "`capture` names nothing | write `NAME: stdout.json.KEY`, or leave it out"),
         (&[("capture", "[a]")], "expected a map, found a list"),
         (&[("tries", "0")], "tries are 1 to 1000, found 0"),
         (&[("try_sleep", "5")], "`5` has no unit | write `5s` for seconds or `5m` for minutes"),
     ] {
         assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
     }
+}
+
+/// A machine on which `verify` prints a secret that is known.
+fn printing_a_secret(stdout: &str) -> Machine {
+    let machine = Machine::new();
+    machine.secrets.add(["S3cr3tPassword", "47114711"]);
+    let real = printed(Exit::Code(0), stdout, "");
+    let hidden = machine.secrets.redact(stdout).into_owned();
+    let unredacted = Unredacted { stdout: real.stdout, stderr: real.stderr };
+    let finished = Finished { unredacted: Some(Box::new(unredacted)), ..printed(Exit::Code(0), &hidden, "") };
+    machine.runner.answer_with("verify", finished);
+    machine
+}
+
+#[test]
+fn secrets_are_judged_as_they_were_printed() {
+    for (expect, stdout) in [
+        ("{stdout=S3cr3tPassword}", "S3cr3tPassword"),
+        ("{stdout=matches('Pass')}", "S3cr3tPassword"),
+        ("{stdout_json={pin=47114711}}", r#"{"pin": 47114711}"#),
+    ] {
+        let transaction = printing_a_secret(stdout).apply(exec("verify", &[("expect", expect)]));
+        assert_eq!(transaction.outcome, Outcome::Changed, "{expect}");
+    }
+    let transaction =
+        printing_a_secret("S3cr3tPassword").apply(exec("verify", &[("expect", "{stdout=contains('x')}")]));
+    assert_eq!(
+        failure(&transaction).chain[1],
+        "stdout: expected text that contains \"x\", found \"[redacted]\""
+    );
+}
+
+#[test]
+fn a_captured_value_that_holds_a_secret_is_one() {
+    let machine = printing_a_secret(r#"{"token": "Bearer S3cr3tPassword", "user": "somebody"}"#);
+    let transaction = machine.apply(exec("verify", &[("capture", "{all=stdout.json}")]));
+    assert_eq!(transaction.outcome, Outcome::Changed);
+    assert_eq!(machine.secrets.redact("<Bearer S3cr3tPassword> somebody"), "<[redacted]> somebody");
+}
+
+#[test]
+fn every_missing_capture_is_named() {
+    let machine = answering(0, "{}", "");
+    let transaction =
+        machine.apply(exec("verify", &[("capture", "{a=stdout.json.a|b=exit_code|c=stdout.json.c}")]));
+    assert_eq!(
+        failure(&transaction).chain[1..],
+        ["`a`: there is no `stdout.json.a`", "`c`: there is no `stdout.json.c`"]
+    );
+}
+
+#[test]
+fn a_sensitive_exec_names_what_was_not_as_expected() {
+    let machine = answering(0, r#"{"a": "b"}"#, "");
+    let properties = [
+        ("sensitive", "true"),
+        ("expect", "{stdout=x|stdout_json={a=c|d=e}}"),
+        ("capture", "{k=stdout.json.k}"),
+    ];
+    let transaction = machine.apply(exec("verify", &properties));
+    let rest = "not as expected; the exec is `sensitive`, so that no more is shown";
+    assert_eq!(failure(&transaction).chain[1..], [format!("stdout: {rest}"), format!("stdout_json: {rest}")]);
 }

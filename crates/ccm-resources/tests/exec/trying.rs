@@ -47,6 +47,19 @@ fn the_last_try_is_the_one_that_is_told() {
 }
 
 #[test]
+fn every_try_says_what_was_not_as_expected() {
+    let machine = Machine::new();
+    for stdout in ["one", "two", "three"] {
+        machine.runner.answer_with("fetch", printed(Exit::Code(0), stdout, ""));
+    }
+    let transaction = machine.apply(exec("fetch", &[("tries", "3"), ("expect", "{stdout=three}")]));
+    let state = transaction.state.unwrap_or_default();
+    let errors: Vec<&str> = (0..2).filter_map(|at| state["attempts"][at]["error"].as_str()).collect();
+    let told = "the command did not do what `expect` says: stdout: expected \"three\", found";
+    assert_eq!(errors, [format!("{told} \"one\""), format!("{told} \"two\"")]);
+}
+
+#[test]
 fn whatever_may_get_better_is_tried_again() {
     let killed = Exit::Signal { number: 9, name: "SIGKILL".to_owned() };
     for (first, tried) in [

@@ -234,6 +234,8 @@ fn secrets_are_not_in_graphs_and_mistakes() {
             "data:\n  # @sensitive\n  token: tok-5f3a9be1c7d2\nccm:\n  resources:\n    - exec:\n        - a:\n            timeout: \"{{ Data.token }}\"\n            cwd: tok-5f3a9be1c7d2\n            retuns: tok-5f3a9be1c7d2-and-more-than-forty-characters-of-text\n",
             1,
         ),
+        ("data:\n  # @sensitive\n  token: tok-5f3a9be1c7d2: x\nccm: {}\n", 1),
+        ("data: { # @sensitive\n  token: tok-5f3a9be1c7d2, x: [\nccm: {}\n", 1),
         (
             "data:\n  # @sensitive\n  # @validate isInt(value)\n  token: tok-5f3a9be1c7d2\nccm:\n  resources:\n    - exec:\n        - a:\n",
             1,
@@ -274,5 +276,61 @@ fn a_diff_hides_the_lines_of_secrets_and_those_they_replace() {
             "{line}: {}",
             called.shown()
         );
+    }
+}
+
+const OF_SENSITIVE: &str = "ccm:
+  executors: {builder: {kind: native, command_whitelist: [make]}}
+  resources:
+    - exec:
+        - quiet:
+            sensitive: true
+            command: prog --password tok-5f3a9be1c7d2
+            stdin: tok-5f3a9be1c7d2
+            environment: [TOKEN=tok-5f3a9be1c7d2]
+            onlyif: ask tok-5f3a9be1c7d2
+            expect: {exit_code: 3, stdout: tok-5f3a9be1c7d2, stdout_json: {token: tok-5f3a9be1c7d2}}
+";
+
+#[test]
+fn a_sensitive_exec_is_not_told_when_a_manifest_is_rendered_or_mistaken() {
+    let scratch = Scratch::new();
+    scratch.write("right.yaml", OF_SENSITIVE);
+    let rendered = ccm(&scratch, &["apply", "right.yaml", "--render"]).run();
+    assert_eq!(rendered.code, 0, "{}", rendered.shown());
+    assert_hidden("the rendered manifest", &rendered.shown());
+    scratch.write("rendered.yaml", &rendered.stdout);
+    let again = ccm(&scratch, &["validate", "rendered.yaml"]).run();
+    assert_eq!(again.code, 0, "{}{}", rendered.shown(), again.shown());
+    for (what, text) in [
+        (
+            "not on the list",
+            OF_SENSITIVE.replace("sensitive: true", "sensitive: true\n            executor: builder"),
+        ),
+        ("unknown properties", OF_SENSITIVE.replace("command:", "comand:").replace("stdin:", "stdn:")),
+        (
+            "wrong types",
+            OF_SENSITIVE.replace("[TOKEN=", "[").replace(
+                "expect: {exit_code: 3,",
+                "timeout: tok-5f3a9be1c7d2\n            expect: {exit_code: tok-5f3a9be1c7d2,",
+            ),
+        ),
+        ("twice", OF_SENSITIVE.replace("onlyif:", "stdin:")),
+        ("no YAML", OF_SENSITIVE.replace("stdin: tok", "stdin: \"tok")),
+        ("no YAML either", OF_SENSITIVE.replace("stdin: tok", "stdin: x: tok")),
+        (
+            "in braces",
+            "ccm: {resources: [{exec: [\n  {a: {sensitive: true, comand: prog tok-5f3a9be1c7d2}}]}]}\n"
+                .to_owned(),
+        ),
+        (
+            "in broken braces",
+            "ccm: {resources: [{exec: [\n  {a: {sensitive: true, stdin: tok-5f3a9be1c7d2}]}]}\n".to_owned(),
+        ),
+    ] {
+        scratch.write("wrong.yaml", text);
+        let called = ccm(&scratch, &["validate", "wrong.yaml"]).run();
+        assert_eq!(called.code, 1, "{what}: {}", called.shown());
+        assert_hidden(what, &called.shown());
     }
 }

@@ -1,13 +1,13 @@
 //! Mistakes in a manifest, shown with their lines.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
-use ccm_data::annotations::sensitive_parts;
 use ccm_model::{Diagnostic, Label, REDACTED, Severity, Source, SourceId, SourceMap, escape_control};
 
+use crate::hidden::Hidden;
 use crate::messages::to_stderr;
 use crate::secrets::secrets;
 
@@ -26,9 +26,9 @@ pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
     if diagnostics.is_empty() {
         return;
     }
-    let mut sensitive = Sensitive::default();
+    let hidden = hidden(diagnostics.iter().take(MOST_SHOWN), sources);
     for diagnostic in diagnostics.iter().take(MOST_SHOWN) {
-        text += &render(diagnostic, sources, &mut sensitive, &renderer);
+        text += &render(diagnostic, sources, &hidden, &renderer);
         text += "\n\n";
     }
     if let Some(more) = diagnostics.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
@@ -39,30 +39,47 @@ pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
 
 /// What is shown of one of them.
 pub(crate) fn rendered(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    render(diagnostic, sources, &mut Sensitive::default(), &Renderer::styled())
+    render(diagnostic, sources, &hidden([diagnostic], sources), &Renderer::styled())
 }
 
-/// The sensitive parts of the texts that were shown so far: to find them, a text is read from end to end.
-#[derive(Default)]
-struct Sensitive(HashMap<SourceId, Vec<Range<usize>>>);
+/// What must not be shown of the sources that these point into.
+fn hidden<'d>(
+    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+    sources: &SourceMap,
+) -> BTreeMap<SourceId, Hidden> {
+    let mut hidden = BTreeMap::new();
+    for id in diagnostics.into_iter().flat_map(|found| &found.labels).map(|label| label.span.source) {
+        if let Some(source) = sources.get(id) {
+            hidden.entry(id).or_insert_with(|| Hidden::of(&source.text));
+        }
+    }
+    hidden
+}
 
 fn render(
     diagnostic: &Diagnostic,
     sources: &SourceMap,
-    sensitive: &mut Sensitive,
+    hidden: &BTreeMap<SourceId, Hidden>,
     renderer: &Renderer,
 ) -> String {
+    let shown = |text: &str| {
+        let about = diagnostic
+            .labels
+            .iter()
+            .filter_map(|label| Some((hidden.get(&label.span.source)?, label.span.start as usize)));
+        shown(&about.fold(text.to_owned(), |text, (hidden, place)| hidden.redact(&text, place)))
+    };
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
     let mut group = Group::with_title(level.primary_title(shown(&diagnostic.message)));
     for cluster in clusters(diagnostic, sources) {
-        group = group.element(cluster.element(sensitive));
+        group = group.element(cluster.element(hidden, &shown));
     }
     for hint in &diagnostic.hints {
         // A hint may show a few lines to write.
-        let lines: Vec<_> = hint.split('\n').map(shown).collect();
+        let lines: Vec<_> = hint.split('\n').map(&shown).collect();
         group = group.element(Level::HELP.with_name("hint").message(lines.join("\n")));
     }
     renderer.render(&[group])
@@ -81,10 +98,10 @@ struct Masked {
 }
 
 impl Masked {
-    fn of(source: &str, piece: Range<usize>, sensitive: &[Range<usize>]) -> Self {
+    fn of(source: &str, piece: Range<usize>, parts: &[Range<usize>]) -> Self {
         let whole = source.get(piece.clone()).unwrap_or_default();
         let mut hidden = secrets().redactor().hidden_in_text(whole);
-        let parts = sensitive.iter().filter(|part| part.end > piece.start && part.start < piece.end);
+        let parts = parts.iter().filter(|part| part.end > piece.start && part.start < piece.end);
         hidden.extend(
             parts.map(|part| part.start.saturating_sub(piece.start)..part.end.min(piece.end) - piece.start),
         );
@@ -171,7 +188,7 @@ fn clusters<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Clust
 }
 
 impl<'a> Cluster<'a> {
-    fn element(&self, sensitive: &mut Sensitive) -> Element<'a> {
+    fn element(&self, hidden: &BTreeMap<SourceId, Hidden>, shown: &dyn Fn(&str) -> String) -> Element<'a> {
         let text = &*self.source.text;
         let start =
             self.labels.iter().map(|label| label.span.start as usize).min().unwrap_or(0).min(text.len());
@@ -187,9 +204,8 @@ impl<'a> Cluster<'a> {
             let place = Origin::path(Cow::Borrowed(&*self.source.name));
             return place.line(first.line).char_column(first.column).into();
         }
-        let id = self.labels.first().map(|label| label.span.source).unwrap_or_default();
-        let sensitive = sensitive.0.entry(id).or_insert_with(|| sensitive_parts(text));
-        let masked = Masked::of(text, from..to, sensitive);
+        let parts = self.labels.first().and_then(|label| hidden.get(&label.span.source));
+        let masked = Masked::of(text, from..to, parts.map_or(&[], |hidden| &hidden.parts));
         let mut snippet = Snippet::source(masked.text.clone())
             .line_start(first.line)
             .path(Cow::Borrowed(&*self.source.name));

@@ -6,6 +6,7 @@ mod diagnostics;
 mod eval;
 mod exit;
 mod facts;
+mod hidden;
 mod hiera;
 mod history;
 mod idempotence;

@@ -38,7 +38,7 @@ pub use event::{
 };
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
-pub use redaction::{REDACTED, Redactor, SHORTEST_SECRET, Secrets, StreamRedactor};
+pub use redaction::{REDACTED, Redactor, SHORTEST_SECRET, Secrets, StreamRedactor, is_untold};
 pub use reference::{ReferenceError, ResourceId};
 pub use refresh::{OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};
 pub use source::{Position, Source, SourceId, SourceMap, Span};

@@ -17,11 +17,17 @@ pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
         let first = start + indent;
         reading = match reading {
             Reading::Nothing | Reading::Value(_) if is_annotation(text) => Reading::Annotation,
+            // It may be meant for what stands before it, or for what comes next in braces.
+            Reading::Nothing if ends_in_annotation(text) => {
+                parts.extend(value_of(text).map(|value| first + value..end));
+                match text.split('#').next().unwrap_or_default().trim_end() {
+                    before if before.ends_with(['{', ',', '[']) => Reading::Annotation,
+                    _ => Reading::Nothing,
+                }
+            }
             Reading::Annotation if text.is_empty() || text.starts_with('#') => Reading::Annotation,
             Reading::Annotation => {
-                let value = text.find(':').map_or(text.len(), |colon| colon + 1);
-                let value = value + text[value..].len() - text[value..].trim_start().len();
-                parts.push(first + value..end);
+                parts.extend(value_of(text).map(|value| first + value..end));
                 Reading::Value(indent)
             }
             // The elements of a list may stand as far left as its key.
@@ -46,6 +52,17 @@ enum Reading {
     Value(usize),
 }
 
+/// Where the value begins in a line with a key.
+fn value_of(line: &str) -> Option<usize> {
+    let behind = line.find(':')? + 1;
+    Some(behind + line[behind..].len() - line[behind..].trim_start().len())
+}
+
+/// Tells whether a line goes on with an annotation behind something else.
+fn ends_in_annotation(line: &str) -> bool {
+    line.split_once('#').is_some_and(|(_, comment)| comment.trim_start().starts_with("@sensitive"))
+}
+
 fn is_annotation(text: &str) -> bool {
     text.strip_prefix('#').is_some_and(|comment| comment.contains("@sensitive"))
 }
@@ -67,6 +84,8 @@ mod tests {
             ("# @sensitive\na: b\n# @sensitive\nc: d\n", &["b", "d"]),
             ("# @sensitive\nno key here", &[""; 0]),
             ("a: '@sensitive'\nb: c\n", &[]),
+            ("a: {# @sensitive\n  b: c, d: [\n", &["{# @sensitive", "c, d: ["]),
+            ("a: b # @sensitive\nc: d\n", &["b # @sensitive"]),
         ] {
             let found: Vec<&str> = sensitive_parts(source).into_iter().map(|part| &source[part]).collect();
             assert_eq!(found, parts, "{source}");

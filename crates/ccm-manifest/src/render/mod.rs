@@ -10,8 +10,8 @@ use ccm_data::nodes;
 use ccm_data::printed;
 use ccm_expr::Value as Computed;
 use ccm_model::{
-    Catalog, Checked, Control, Dependency, Diagnostic, Entry, Kind, Node, Properties, Reader, Resource,
-    ResourceIndex, Scalar, ScalarStyle, Severity, TypeSpec, Value, escape_control,
+    Catalog, Checked, Control, Dependency, Diagnostic, Entry, Kind, Node, Properties, REDACTED, Reader,
+    Resource, ResourceIndex, Scalar, ScalarStyle, Severity, TypeSpec, Value, escape_control, is_untold,
 };
 use ccm_yaml::Written;
 
@@ -23,8 +23,8 @@ use late::LateTexts;
 /// Writes a catalog as YAML that, applied from the same directory, gives the same state.
 ///
 /// The resources of all manifests stand in one list, with every edge written as `require`. What is not managed
-/// and what is in noop is left out and named in a comment. Sensitive values are redacted, and values that wait
-/// for a resource are the expressions that they are. The error names what can't be written so.
+/// and what is in noop is left out and named in a comment. Sensitive values and what sensitive resources
+/// do not tell are redacted, and values that wait for a resource are the expressions that they are. The error names what can't be written so.
 pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diagnostic>> {
     let renderer = Renderer { catalog, loaded, redaction: Redaction::new(&loaded.data.secrets) };
     let mut text = String::new();
@@ -196,6 +196,7 @@ impl Renderer<'_> {
             let reader = spec.map_or(Reader::Nobody, |spec| spec.reader(key, provider, &resource.properties));
             let source = spec.and_then(|spec| spec.template_source()).filter(|(source, _)| *source == key);
             let value = match (source, entry.value.as_text(), resource.child) {
+                _ if is_untold(&resource.properties, key) => untold(key, &entry.value),
                 (Some(_), Some(path), Some(child)) if !is_late(waiting, &entry.value) => {
                     let path = self.catalog.child(child).directory.join(path);
                     self.text(&path.to_string_lossy(), reader)
@@ -322,6 +323,34 @@ impl Renderer<'_> {
             manifest: &late.manifests[manifest],
             root: &late.manifests[0].directory,
             redaction: &self.redaction,
+        }
+    }
+}
+
+/// What is written of a property that a sensitive resource does not tell: its form without its texts.
+fn untold(key: &str, node: &Node) -> Written {
+    let redacted = || Written::Text(REDACTED.to_owned());
+    match &node.value {
+        // It is told anyway by whether it was as expected.
+        Value::Scalar(scalar) if key == "exit_code" => Written::Plain(scalar.text.to_string()),
+        Value::Scalar(_) => redacted(),
+        Value::List(elements) => Written::List(
+            elements
+                .iter()
+                .map(|element| match element.as_text().and_then(|text| text.split_once('=')) {
+                    Some((name, _)) if key == "environment" => Written::Text(format!("{name}={REDACTED}")),
+                    _ => untold(key, element),
+                })
+                .collect(),
+        ),
+        Value::Map(_) if key == "stdout_json" => redacted(),
+        Value::Map(map) => {
+            let entries = map.entries().iter();
+            Written::Map(
+                entries
+                    .map(|entry| (entry.key.text.to_string(), untold(&entry.key.text, &entry.value)))
+                    .collect(),
+            )
         }
     }
 }

@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// Properties of which a sensitive resource tells nothing.
-const SENSITIVE: [&str; 6] = ["args", "command", "content", "environment", "expect", "stdin"];
+const SENSITIVE: [&str; 8] =
+    ["args", "command", "content", "environment", "expect", "onlyif", "stdin", "unless"];
 
 impl Redactor {
     /// The event without what has to be hidden, and without what a sensitive resource does not tell of itself.
@@ -203,14 +204,20 @@ impl Redactor {
     }
 }
 
-/// Hides properties of a resource that is `sensitive`, whatever is in them.
-fn hide_sensitive(properties: &mut Properties) {
+/// Tells whether a resource with these properties does not tell of that one, because it is `sensitive`.
+pub fn is_untold(properties: &Properties, name: &str) -> bool {
     // What is not known to be `false` may have turned out to be true when the resource was reached.
     let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
-    if properties.get("sensitive").is_none_or(|node| node.as_scalar().is_some_and(is_false)) {
-        return;
-    }
+    SENSITIVE.contains(&name)
+        && properties.get("sensitive").is_some_and(|node| !node.as_scalar().is_some_and(is_false))
+}
+
+/// Hides properties of a resource that is `sensitive`, whatever is in them.
+fn hide_sensitive(properties: &mut Properties) {
     for name in SENSITIVE {
+        if !is_untold(properties, name) {
+            continue;
+        }
         if let Some(Entry { key, value }) = properties.entry(name).cloned() {
             properties.replace(Entry { key, value: Node::text(REDACTED, value.span) });
         }

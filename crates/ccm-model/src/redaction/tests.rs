@@ -227,7 +227,7 @@ fn a_sensitive_resource_tells_little_of_itself() {
         };
         let entry =
             |key: &str, value: Node| Entry { key: Key { text: key.into(), span: Span::default() }, value };
-        let all = ["args", "command", "content", "environment", "expect", "stdin"];
+        let all = ["args", "command", "content", "environment", "expect", "onlyif", "stdin", "unless"];
         let defaults = Map::new(all[..3].iter().map(|name| entry(name, plain("abc"))).collect());
         let mut own: Vec<Entry> = all[3..].iter().map(|name| entry(name, plain("abc"))).collect();
         own.extend([entry("sensitive", plain(sensitive)), entry("cwd", plain("/abc"))]);

@@ -262,10 +262,12 @@ impl Exec {
         })
     }
 
-    /// The words of the command and what else is given to it, for hiding them.
+    /// The words of the command and of its guards and what else is given to them, for hiding them.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let values = self.environment.iter().map(|(_, value)| value);
-        let words = self.line.args.iter().chain([&self.line.program]);
+        let guards = self.onlyif.iter().chain(&self.unless).map(|guard| &guard.line);
+        let lines = guards.chain([&self.line]);
+        let words = lines.flat_map(|line| line.args.iter().chain([&line.program]));
         words.chain(values).chain(&self.stdin).map(String::as_str)
     }
 

@@ -2,7 +2,7 @@
 
 use ccm_engine::Context;
 use ccm_host::Exit;
-use ccm_model::{Failure, display_duration};
+use ccm_model::{Failure, REDACTED, display_duration};
 
 use super::command::{Exec, Guard};
 use super::output::tails;
@@ -33,7 +33,7 @@ async fn ask_all(exec: &Exec, start: &Start<'_>, guards: &mut Guards, context: &
         let code = match exit_code(exec, start, guard, context).await {
             Ok(code) => code,
             Err(failure) => {
-                let shown = shorten(&guard.text);
+                let shown = shown(exec, guard);
                 guards.verdict =
                     Verdict::Broken(failure.because_of(format!("`{property}` `{shown}` could not be asked")));
                 return;
@@ -44,7 +44,7 @@ async fn ask_all(exec: &Exec, start: &Start<'_>, guards: &mut Guards, context: &
         *known = Some(satisfied);
         if !satisfied {
             guards.verdict =
-                Verdict::Prevented(format!("`{property}` `{}` exited with {code}", shorten(&guard.text)));
+                Verdict::Prevented(format!("`{property}` `{}` exited with {code}", shown(exec, guard)));
             return;
         }
         guards.verdict = Verdict::Allowed;
@@ -87,6 +87,11 @@ async fn exit_code(
         }
         Exit::Cancelled => Err(with_output("it was stopped, because the run was".to_owned())),
     }
+}
+
+/// What is told of a guard.
+fn shown(exec: &Exec, guard: &Guard) -> String {
+    if exec.sensitive { REDACTED.to_owned() } else { shorten(&guard.text) }
 }
 
 /// A guard may be a script; a reason is one line.

@@ -295,6 +295,11 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path)
     }
     if exec.sensitive {
         hide_texts(&mut failure, exec);
+        if let StartError::NotFound { name, .. } = error {
+            let where_to = if name.contains('/') { "" } else { " in PATH" };
+            failure.chain = vec![format!("a program of exec#{} was not found{where_to}", exec.name)];
+            failure.hints.push("its name is not shown, because the exec is `sensitive`".to_owned());
+        }
     }
     failure
 }

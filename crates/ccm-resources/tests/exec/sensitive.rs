@@ -37,12 +37,36 @@ fn what_a_guard_of_a_sensitive_exec_prints_is_not_shown_either() {
 }
 
 #[test]
+fn a_guard_of_a_sensitive_exec_is_not_told() {
+    let machine = Machine::new();
+    machine.runner.answer("ask hushhush", 1);
+    machine.runner.without("hushhush");
+    for (property, guard, told) in [
+        ("onlyif", "ask hushhush", "`onlyif` `[redacted]` exited with 1"),
+        ("unless", "true hushhush", "`unless` `[redacted]` exited with 0"),
+        ("unless", "hushhush", "a program of exec#x was not found in PATH"),
+    ] {
+        let transaction = machine.apply(exec("x", &[(property, guard), ("sensitive", "true")]));
+        let mut shown = format!("{:?} {:?}", transaction.reason, transaction.properties);
+        if let Outcome::Failed(failure) = &transaction.outcome {
+            shown += &format!("{:?} {:?}", failure.chain, failure.hints);
+        }
+        assert!(shown.contains(told) && !shown.contains("hushhush"), "{shown}");
+    }
+}
+
+#[test]
 fn a_sensitive_exec_that_does_not_start_keeps_its_words() {
     let machine = Machine::new();
     machine.runner.without("word=value");
     let properties = [("command", "word=value run"), ("sensitive", "true")];
     let applied = machine.apply(exec("x", &properties));
-    assert_eq!(failure(&applied).chain, ["\"[redacted]\" not found in PATH"]);
+    assert_eq!(failure(&applied).chain, ["a program of exec#x was not found in PATH"]);
+    assert!(
+        failure(&applied)
+            .hints
+            .contains(&"its name is not shown, because the exec is `sensitive`".to_owned())
+    );
     let noop = machine.noop(exec("x", &properties));
     assert!(matches!(noop.outcome, Outcome::WouldChange { .. }));
     assert!(!format!("{:?}", noop.warnings).contains("word=value"), "{:?}", noop.warnings);

@@ -1,0 +1,210 @@
+//! What a source holds that must not be shown with a mistake in it: values that are marked `# @sensitive`, and those
+//! of resources that are `sensitive`.
+//!
+//! It is read from the text alone, because a manifest with mistakes may have come no farther than that.
+
+use std::ops::Range;
+
+use ccm_data::annotations::sensitive_parts;
+use ccm_model::{Kind, Map, Node, Redactor, SourceId, Value};
+use ccm_yaml::{Limits, parse};
+
+/// Properties that tell nothing of what a sensitive resource does.
+const HARMLESS: [&str; 8] =
+    ["name", "alias", "ensure", "provider", "require", "subscribe", "control", "sensitive"];
+
+/// What of one source must not be shown.
+pub(crate) struct Hidden {
+    /// The parts of it, in no order.
+    pub parts: Vec<Range<usize>>,
+    /// What is hidden in words about a mistake that lies in that range of the source.
+    words: Vec<(Range<usize>, Redactor)>,
+}
+
+impl Hidden {
+    /// Finds it.
+    pub(crate) fn of(source: &str) -> Self {
+        let mut hidden = Self { parts: sensitive_parts(source), words: Vec::new() };
+        if !source.contains("sensitive") {
+            return hidden;
+        }
+        match parse(SourceId(0), source, &Limits::default()) {
+            Ok(Some(root)) => {
+                // Values in data are known by now.
+                hidden.look_through(&root, false);
+            }
+            Ok(None) => {}
+            Err(_) => {
+                hidden.parts.extend(parts_of_resources(source));
+                let texts = hidden.parts.iter().filter_map(|part| source.get(part.clone()));
+                let words: Vec<&str> = texts.flat_map(words).collect();
+                hidden.words.push((0..source.len() + 1, Redactor::new(words)));
+            }
+        }
+        hidden
+    }
+
+    /// Words about a mistake at that place of the source.
+    pub(crate) fn redact(&self, text: &str, place: usize) -> String {
+        let about = self.words.iter().filter(|(range, _)| range.contains(&place));
+        about.fold(text.to_owned(), |text, (_, redactor)| redactor.redact(&text).into_owned())
+    }
+
+    fn look_through(&mut self, node: &Node, is_default: bool) {
+        match &node.value {
+            Value::Scalar(_) => {}
+            Value::List(elements) => {
+                let defaults =
+                    elements.iter().filter_map(|element| element.as_map()?.get("defaults")?.as_map());
+                let by_default = defaults.into_iter().any(|defaults| says_sensitive(defaults) == Some(true));
+                for element in elements {
+                    self.look_through(element, by_default);
+                }
+            }
+            Value::Map(map) if says_sensitive(map).unwrap_or_default() => self.hide(map, node.span.range()),
+            Value::Map(map) => {
+                for entry in map.entries() {
+                    let range = entry.key.span.start as usize..entry.value.span.end as usize;
+                    match entry.value.as_map() {
+                        Some(properties) if says_sensitive(properties).unwrap_or(is_default) => {
+                            self.hide(properties, range);
+                        }
+                        _ => self.look_through(&entry.value, false),
+                    }
+                }
+            }
+        }
+    }
+
+    fn hide(&mut self, properties: &Map, range: Range<usize>) {
+        let mut texts = Vec::new();
+        let entries = properties.entries().iter();
+        for entry in entries.filter(|entry| !HARMLESS.contains(&&*entry.key.text)) {
+            self.hide_texts(&entry.value, &mut texts);
+        }
+        self.words.push((range, Redactor::new(texts)));
+    }
+
+    fn hide_texts<'n>(&mut self, node: &'n Node, texts: &mut Vec<&'n str>) {
+        match &node.value {
+            Value::Scalar(scalar) if matches!(scalar.kind(), Kind::Null | Kind::Bool(_)) => {}
+            Value::Scalar(scalar) => {
+                self.parts.push(node.span.range());
+                texts.push(&scalar.text);
+            }
+            Value::List(elements) => {
+                elements.iter().for_each(|element| self.hide_texts(element, texts));
+            }
+            Value::Map(map) => {
+                map.entries().iter().for_each(|entry| self.hide_texts(&entry.value, texts));
+            }
+        }
+    }
+}
+
+/// What properties say of it; none if they say nothing. What is not known to be `false` may turn out to be true.
+fn says_sensitive(properties: &Map) -> Option<bool> {
+    let node = properties.get("sensitive").filter(|node| !node.is_null())?;
+    Some(node.as_scalar().is_none_or(|scalar| scalar.kind() != Kind::Bool(false)))
+}
+
+/// The values that stand around `sensitive:` in a text that can't be read. Rather too much is found than too little.
+fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let lines: Vec<(usize, &str)> = source
+        .split_inclusive('\n')
+        .map(|line| {
+            let at = start;
+            start += line.len();
+            (at, line.trim_end())
+        })
+        .collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut parts = Vec::new();
+    for (number, (_, line)) in lines.iter().enumerate() {
+        let Some((before, after)) = line.split_once("sensitive") else { continue };
+        let said = after.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':').map(str::trim);
+        if said.is_none_or(|said| said.starts_with("false")) || before.trim_start().starts_with('#') {
+            continue;
+        }
+        let (mut first, mut last) = (number, number);
+        if !before.contains('{') {
+            let belongs = |line: &str| line.trim().is_empty() || indent(line) >= indent(lines[number].1);
+            while first > 0 && belongs(lines[first - 1].1) {
+                first -= 1;
+            }
+            // What it all stands in may begin in the line before.
+            first = first.saturating_sub(1);
+            while last + 1 < lines.len() && belongs(lines[last + 1].1) {
+                last += 1;
+            }
+        }
+        for (at, line) in &lines[first..=last] {
+            let value = match line.find(": ") {
+                Some(colon) => colon + 2,
+                None if line.ends_with(':') => line.len(),
+                None => indent(line),
+            };
+            parts.push(at + value..at + line.len());
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// What a mistake may quote of a text: all of it, and its words.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_between = |part: char| part.is_whitespace() || ",{}[]\"'".contains(part);
+    let words = text.split(is_between).map(|word| word.trim_end_matches(':'));
+    std::iter::once(text.trim()).chain(words.filter(|word| word.chars().any(char::is_alphanumeric)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(source: &str) -> Vec<&str> {
+        let mut parts = Hidden::of(source).parts;
+        parts.sort_by_key(|part| part.start);
+        parts.into_iter().map(|part| &source[part]).collect()
+    }
+
+    #[test]
+    fn the_values_of_a_sensitive_resource_are_found() {
+        for (source, expected) in [
+            (
+                "- a:\n    command: x y\n    sensitive: true\n    environment: {K: v}\n    ensure: present\n- b: {command: z}\n",
+                &["x y", "v"][..],
+            ),
+            ("exec: {name: a, sensitive: \"{{ Data.x }}\", stdn: [b, true]}\n", &["b"]),
+            (
+                "- defaults: {sensitive: true}\n- a: {command: x}\n- b: {sensitive: false, command: z}\n",
+                &["x"],
+            ),
+            ("- a: {command: x, sensitive: false}\n", &[]),
+            // These can't be read.
+            (
+                "- a:\n    command: x\n    sensitive: true\n    stdin: \"b\n- c: {command: z}\n",
+                &["x", "true", "\"b"],
+            ),
+            ("- a: {command: x, sensitive: true\n- c: z\n", &["{command: x, sensitive: true"]),
+            ("- a: {command: x, sensitive: false\n- c: z\n", &[]),
+        ] {
+            assert_eq!(parts(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn words_are_hidden_where_they_belong() {
+        let source = "- a: {command: prog --password hushhush, sensitive: true}\n- b: {command: c}\n";
+        let hidden = Hidden::of(source);
+        let text = "`prog --password hushhush` is not in the whitelist";
+        assert_eq!(hidden.redact(text, 5), "`[redacted]` is not in the whitelist");
+        assert_eq!(hidden.redact(text, source.len() - 3), text);
+        let broken = "# @sensitive\npw: S3cr3tPassword: x\n";
+        assert_eq!(
+            Hidden::of(broken).redact("quote it: `\"S3cr3tPassword: x\"`", 17),
+            "quote it: `\"[redacted]\"`"
+        );
+    }
+}

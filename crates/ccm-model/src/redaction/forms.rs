@@ -46,7 +46,13 @@ fn pieces<'v>(mut text: &'v str, parts: &mut Vec<&'v str>) {
 
 fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
     keep(text.to_owned());
-    keep(json(text));
+    let in_json = json(text);
+    let in_ascii = ascii(&in_json);
+    keep(in_json.replace('/', "\\/"));
+    keep(in_ascii.replace('/', "\\/"));
+    keep(in_json);
+    keep(upper_escapes(&in_ascii));
+    keep(in_ascii);
     keep(text.escape_debug().to_string());
     keep(escape_control(text).into_owned());
     keep(text.replace('\'', r"'\''"));
@@ -57,9 +63,11 @@ fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
     let dumped = text.bytes().fold(String::new(), |dumped, byte| dumped + &format!("{byte:02x}"));
     keep(dumped.to_ascii_uppercase());
     keep(dumped);
-    for kept in ["", "/"] {
-        let upper = percent(text, kept);
-        keep(upper.replace("%20", "+"));
+    // All of it, a path, and a form, which browsers and libraries write in two ways.
+    let form = percent(text, "-._*").replace("%20", "+");
+    for upper in
+        [percent(text, "-._~"), percent(text, "-._~/"), percent(text, "-._~").replace("%20", "+"), form]
+    {
         keep(lower_hex(&upper));
         keep(upper);
     }
@@ -69,6 +77,32 @@ fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
 fn json(text: &str) -> String {
     let written = serde_json::Value::from(text).to_string();
     written.get(1..written.len() - 1).unwrap_or_default().to_owned()
+}
+
+/// A JSON text with escapes for all that is not ASCII.
+fn ascii(json: &str) -> String {
+    let mut written = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character.is_ascii() {
+            written.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                written += &format!("\\u{unit:04x}");
+            }
+        }
+    }
+    written
+}
+
+/// The same with capitals in those escapes.
+fn upper_escapes(json: &str) -> String {
+    let mut parts = json.split("\\u");
+    let mut written = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(4).unwrap_or((part, ""));
+        written += &format!("\\u{}{rest}", digits.to_ascii_uppercase());
+    }
+    written
 }
 
 /// As it stands in the double quotes of a shell.
@@ -111,12 +145,12 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
     encoded
 }
 
-/// Percent-encoded, but for letters, digits, `-._~` and what is to be kept.
+/// Percent-encoded, but for letters, digits and what is to be kept.
 fn percent(text: &str, kept: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         let character = char::from(byte);
-        if character.is_ascii_alphanumeric() || "-._~".contains(character) || kept.contains(character) {
+        if character.is_ascii_alphanumeric() || kept.contains(character) {
             encoded.push(character);
         } else {
             encoded += &format!("%{byte:02X}");

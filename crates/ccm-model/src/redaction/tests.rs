@@ -34,6 +34,23 @@ fn values_are_hidden_in_every_form() {
 }
 
 #[test]
+fn forms_of_the_web_are_hidden() {
+    let secret = "S3cr3t/Pass word~1*ä";
+    for written in [
+        "S3cr3t\\/Pass word~1*ä",
+        "S3cr3t\\/Pass word~1*\\u00e4",
+        "S3cr3t/Pass word~1*\\u00E4",
+        "S3cr3t%2FPass+word~1%2A%C3%A4",
+        "S3cr3t%2FPass+word%7E1*%C3%A4",
+        "S3cr3t%2fPass+word%7e1*%c3%a4",
+        "S3cr3t/Pass%20word~1%2A%C3%A4",
+    ] {
+        assert_eq!(redacted(&[secret], &format!("<{written}>")), "<[redacted]>", "{written}");
+    }
+    assert_eq!(redacted(&["S3cr3t/Pass word+1"], "a=S3cr3t%2FPass+word%2B1&b"), "a=[redacted]&b");
+}
+
+#[test]
 fn base64_is_found_behind_anything() {
     let secret = "correct horse battery?>~";
     for (encoded, left) in [

@@ -118,3 +118,17 @@ fn noop_leaves_none() {
     assert_eq!(called.code, 0, "{}", called.shown());
     assert!(!scratch.state().exists());
 }
+
+#[test]
+fn a_sensitive_exec_leaves_how_it_ended_and_is_found_by_its_alias() {
+    let scratch = Scratch::new();
+    let execs = "        - quiet one: {alias: mute, sensitive: true, command: 'echo t0psecret; exit 3', provider: shell}\n";
+    apply_execs(&scratch, execs, &[]);
+    for wanted in ["quiet one", "mute", "exec#mute"] {
+        let called = ccm(&scratch, &["history", "01", wanted]).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        assert!(called.stdout.contains("exit_code: 3"), "{}", called.shown());
+        assert!(called.stdout.contains("because the exec is `sensitive`"), "{}", called.shown());
+        assert!(!called.stdout.contains("t0psecret"), "{}", called.shown());
+    }
+}

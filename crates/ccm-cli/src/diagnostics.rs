@@ -242,7 +242,7 @@ mod tests {
         for input in ccm_fuzz::changed(ccm_fuzz::target("manifest"), 200) {
             let (diagnostics, texts) = ccm_fuzz::mistakes_of_manifest(&input);
             for diagnostic in &diagnostics {
-                let shown = render(diagnostic, &texts, &mut Sensitive::default(), &Renderer::plain());
+                let shown = render(diagnostic, &texts, &hidden([diagnostic], &texts), &Renderer::plain());
                 let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
                 assert!(!shown.is_empty() && !shown.contains(steers), "{shown:?}");
             }

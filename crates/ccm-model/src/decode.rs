@@ -172,6 +172,9 @@ fn mistakes_of<T: DeserializeOwned>(entry: &Entry, also_known: &[&str]) -> Vec<D
     };
     // If even an empty one does not fit, no list or map was expected.
     let fits = single(empty, entry.value.span).is_none();
+    // What is unknown deeper down is not one of the properties of a resource.
+    let is_own = whole.unknown.as_ref().is_none_or(|(name, _)| *name == *entry.key.text);
+    let also_known = if is_own { also_known } else { &[] };
     let each: Vec<Diagnostic> = match &entry.value.value {
         _ if whole.unknown.is_some() || !fits => Vec::new(),
         Value::List(elements) => elements

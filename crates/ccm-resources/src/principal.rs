@@ -14,7 +14,7 @@ impl<'de> Deserialize<'de> for Principal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Text::deserialize(deserializer)?.0;
         if text.trim().is_empty() {
-            return Err(D::Error::custom("the name is empty"));
+            return Err(D::Error::custom("the name of a user or group is empty"));
         }
         if text.contains([':', '/', '\0', '\n']) {
             let mut message = format!("`{}` holds a character that no name can", text.escape_debug());

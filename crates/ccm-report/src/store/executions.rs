@@ -96,15 +96,19 @@ impl History {
         Ok(names)
     }
 
-    /// Reads what an execution left: by the name of its directory, by its position, or by the name of its
-    /// resource.
+    /// Reads what an execution left: by the name of its directory, by its position, or by the name or alias of
+    /// its resource.
     pub fn execution(
         &self,
         run: &StoredRun,
         wanted: &str,
     ) -> Result<Result<Execution, ExecutionError>, StoreError> {
         let known = self.executions(run)?;
-        let name = match find(&known, wanted, &run.id) {
+        let by_alias = |error| match self.name_of(run, wanted) {
+            Some(name) => find(&known, &name, &run.id).map_err(|_| error),
+            None => Err(error),
+        };
+        let name = match find(&known, wanted, &run.id).or_else(by_alias) {
             Ok(name) => name,
             Err(error) => return Ok(Err(error)),
         };
@@ -118,6 +122,14 @@ impl History {
         let (metadata, stdout, stderr) = (text(METADATA)?, text(STDOUT)?, text(STDERR)?);
         let metadata = serde_json::from_str(&metadata).unwrap_or_default();
         Ok(Ok(Execution { name, metadata, stdout, stderr }))
+    }
+
+    /// The name of the exec that has this alias, as the events of the run tell.
+    fn name_of(&self, run: &StoredRun, alias: &str) -> Option<String> {
+        let alias = alias.strip_prefix("exec#").unwrap_or(alias);
+        let events = self.events(run).ok()?;
+        let is_meant = |event: &&Value| event["alias"] == alias && event["resource_type"] == "exec";
+        events.iter().find(is_meant).and_then(|event| event["name"].as_str()).map(str::to_owned)
     }
 
     fn of_executions(&self, run: &StoredRun) -> io::Result<Option<Directory>> {
@@ -178,6 +190,9 @@ impl Execution {
         let mut text = format!("{}\n", escape_control(&self.name));
         for (key, value) in self.metadata.as_object().into_iter().flatten() {
             text += &format!("  {}: {}\n", escape_control(key), shown(value));
+        }
+        if self.metadata["sensitive"] == true {
+            text += "nothing else was kept, because the exec is `sensitive`\n";
         }
         for (name, stream) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
             for line in stream.lines() {

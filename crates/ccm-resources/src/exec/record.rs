@@ -12,8 +12,8 @@ use super::capture::milliseconds;
 use super::command::Exec;
 use super::output;
 
-/// The files; none if it went well and there is nothing to look at, or if nobody may
-/// look. `cwd` is where it was started, if it came so far.
+/// The files; none if it went well and there is nothing to look at. Of a sensitive exec it is only known how it
+/// ended. `cwd` is where it was started, if it came so far.
 pub(crate) fn files(
     exec: &Exec,
     cwd: Option<&Path>,
@@ -25,16 +25,13 @@ pub(crate) fn files(
         || !exec.capture.0.is_empty()
         || exec.executor.is_some()
         || exec.sandbox.is_some();
-    if exec.sensitive {
-        return Vec::new();
-    }
     if !failed && !is_watched && !finished.is_some_and(printed) {
         return Vec::new();
     }
     let nothing = Captured::default();
     let (stdout, stderr) =
         finished.map_or((&nothing, &nothing), |finished| (&finished.stdout, &finished.stderr));
-    let metadata = json!({
+    let mut metadata = json!({
         "command": exec.line.program,
         "args": exec.line.args.len(),
         "exit_code": finished.and_then(|finished| match finished.exit {
@@ -51,10 +48,22 @@ pub(crate) fn files(
         "sandbox": exec.sandbox.as_ref().map(|_| "process"),
         "network": exec.sandbox.as_ref().is_none_or(|sandbox| sandbox.network == Some(true)),
     });
+    if exec.sensitive
+        && let Some(metadata) = metadata.as_object_mut()
+    {
+        for told in ["command", "args", "stdout", "stderr", "workdir"] {
+            metadata.shift_remove(told);
+        }
+        metadata.insert("sensitive".to_owned(), true.into());
+    }
+    let described = Artifact { name: "metadata.json", content: format!("{metadata:#}\n").into_bytes() };
+    if exec.sensitive {
+        return vec![described];
+    }
     let mut files = vec![
         Artifact { name: "stdout.txt", content: output::kept(stdout) },
         Artifact { name: "stderr.txt", content: output::kept(stderr) },
-        Artifact { name: "metadata.json", content: format!("{metadata:#}\n").into_bytes() },
+        described,
     ];
     if let Ok(json) = output::json(stdout) {
         files.push(Artifact { name: "stdout.json", content: format!("{json:#}\n").into_bytes() });
@@ -112,6 +121,21 @@ mod tests {
         );
         let json: Value = serde_json::from_slice(&files[3].content).unwrap();
         assert_eq!(json, json!({"a": [1]}));
+    }
+
+    #[test]
+    fn of_a_sensitive_exec_only_its_end_is_kept() {
+        let sensitive = Exec { sensitive: true, ..exec("prog s3cret") };
+        let files = files(&sensitive, Some(Path::new("/s3cret")), Some(&finished(3, "s3cret")), true);
+        assert_eq!(names(&files), ["metadata.json"]);
+        let metadata: Value = serde_json::from_slice(&files[0].content).unwrap();
+        assert_eq!(
+            metadata,
+            json!({
+                "exit_code": 3, "duration_ms": 0, "timed_out": false, "stdout_truncated": false,
+                "stderr_truncated": false, "sandbox": null, "network": true, "sensitive": true,
+            })
+        );
     }
 
     #[test]

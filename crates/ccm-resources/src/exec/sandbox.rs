@@ -78,13 +78,13 @@ impl SandboxProperties {
 }
 
 /// The word that is meant, or why it is none of these.
-fn word<E: Error>(text: &str, words: &[&'static str]) -> E {
+fn word<E: Error>(property: &str, text: &str, words: &[&'static str]) -> E {
     let shown = escape_control(text);
     let hint = match closest(text, words.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("it is `{}`", words.join("` or `")),
     };
-    E::custom(format!("there is no `{shown}` here\nhint: {hint}"))
+    E::custom(format!("`{property}` can't be `{shown}`\nhint: {hint}"))
 }
 
 fn path<E: Error>(text: &str, to_write: bool) -> Result<PathBuf, E> {
@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for Mode {
         match &*Text::deserialize(deserializer)? {
             "process" => Ok(Self),
             "docker" => Err(D::Error::custom("`docker` is not supported in this version")),
-            other => Err(word(other, &["process"])),
+            other => Err(word("mode", other, &["process"])),
         }
     }
 }
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for StartsFrom {
         match &*Text::deserialize(deserializer)? {
             "minimal" => Ok(Self::Minimal),
             "inherit" => Ok(Self::Inherit),
-            other => Err(word(other, &["minimal", "inherit"])),
+            other => Err(word("env", other, &["minimal", "inherit"])),
         }
     }
 }
@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for Workdir {
                 path(text, true).map(Self::At)
             }
             text if closest(text, ["private", "manifest"]).is_some() => {
-                Err(word(text, &["private", "manifest"]))
+                Err(word("workdir", text, &["private", "manifest"]))
             }
             text => {
                 let shown = escape_control(text);

@@ -269,8 +269,8 @@ fn mistakes_are_named() {
             "`cwd` and `workdir` of the sandbox are both given | keep `workdir`: the command starts there",
         ),
         (&[("sandbox", "{mode=docker}")], "`docker` is not supported in this version"),
-        (&[("sandbox", "{mode=proces}")], "there is no `proces` here | did you mean `process`?"),
-        (&[("sandbox", "{env=x}")], "there is no `x` here | it is `minimal` or `inherit`"),
+        (&[("sandbox", "{mode=proces}")], "`mode` can't be `proces` | did you mean `process`?"),
+        (&[("sandbox", "{env=x}")], "`env` can't be `x` | it is `minimal` or `inherit`"),
         (
             &[("sandbox", "{workdir=scratch}")],
             "`scratch` is neither `private`, `manifest` nor a path with a `/` in it | write `./scratch` for one beside the manifest",
@@ -281,7 +281,11 @@ fn mistakes_are_named() {
             &[("umask", "<18>")],
             "expected a umask as text, found the number `18` | write it as text where it comes from, like `\"0027\"`",
         ),
-        (&[("user", "")], "the name is empty"),
+        (
+            &[("sandbox", "{foo=1}")],
+            "unknown property `foo` | known here: mode, workdir, env, network, read, write, unix_sockets, advisory",
+        ),
+        (&[("user", "")], "the name of a user or group is empty"),
     ] {
         assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
     }

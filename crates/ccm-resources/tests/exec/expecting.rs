@@ -78,6 +78,10 @@ fn mistakes_are_named() {
             "`unchanged_returns` and `exit_code` of `expect` are both given | keep one of them",
         ),
         (&[("expect", "{exit_kode=0}")], "unknown property `exit_kode` | did you mean `exit_code`?"),
+        (
+            &[("expect", "{nothing=1}")],
+            "unknown property `nothing` | known here: exit_code, stdout, stderr, stdout_json",
+        ),
         (&[("expect", "{exit_code=300}")], "exit codes are 0 to 255, found 300"),
         (
             &[("expect", "{stdout=contains(ok)}")],

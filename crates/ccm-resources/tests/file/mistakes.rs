@@ -92,7 +92,7 @@ fn mistakes_in_properties_are_named() {
         (&[("mode", "0o")], "`0o` is not a mode in octal digits | write it like `0644`"),
         (&[("mode", "10000")], "`10000` is not a mode: the largest is `7777`"),
         (&[("mode", "77777777777777777777")], "`77777777777777777777` is not a mode: the largest is `7777`"),
-        (&[("owner", " ")], "the name is empty"),
+        (&[("owner", " ")], "the name of a user or group is empty"),
         (
             &[("owner", "root:root")],
             "`root:root` holds a character that no name can | give user and group apart, each as a property of its own",

@@ -150,3 +150,55 @@ fn manifests_are_valid() {
     }
     assert!(count >= 10, "only {count} manifests found");
 }
+
+/// What the examples of the page about exec refer to and do not show.
+const AROUND: &str = "
+    - file:
+        - /srv/app: {ensure: directory}
+        - /etc/app.conf: {content: x}
+    - exec:
+        - build-index: {command: 'true'}
+";
+
+#[test]
+fn the_examples_of_exec_are_valid() {
+    let (_, blocks) = pages().into_iter().find(|(page, _)| page == "exec.md").expect("the page");
+    let mut count = 0;
+    for block in blocks.iter().filter(|block| block.language == "yaml") {
+        let is_manifest = block.text.lines().any(|line| line == "ccm:");
+        let is_list_of_types = ["- exec:", "- file:"].iter().any(|start| block.text.starts_with(start));
+        let indent = if is_list_of_types { "    " } else { "        " };
+        let text: String = block.text.lines().map(|line| format!("{indent}{line}\n")).collect();
+        let head = if is_list_of_types { "" } else { "    - exec:\n" };
+        let manifest = match is_manifest {
+            true => block.text.clone(),
+            false => {
+                format!("ccm:\n  executors: {{app: {{kind: native}}}}\n  resources:{AROUND}{head}{text}")
+            }
+        };
+        let called = validate(&Scratch::new(), &manifest);
+        assert_eq!(called.code, 0, "{manifest}\n{}", called.shown());
+        assert!(
+            !called.stderr.contains("warning") || block.text.contains("several"),
+            "{manifest}\n{}",
+            called.shown()
+        );
+        count += 1;
+    }
+    assert!(count >= 10, "only {count} examples found");
+}
+
+#[test]
+fn what_is_expected_in_the_example_holds() {
+    let page = std::fs::read_to_string(repository("docs/exec.md")).expect("the page");
+    let expected =
+        page.lines().find(|line| line.trim_start().starts_with("stdout: matches(")).expect("an example");
+    let scratch = Scratch::new();
+    let exec = format!(
+        "line:\n            command: echo {{}}\n            expect:\n              {}\n",
+        expected.trim()
+    );
+    scratch.write("manifest.yaml", format!("ccm:\n  resources:\n    - exec:\n        - {exec}"));
+    let called = ccm(&scratch, &["apply", "manifest.yaml"]).run();
+    assert_eq!(called.code, 0, "{}", called.shown());
+}

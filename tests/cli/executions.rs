@@ -132,3 +132,19 @@ fn a_sensitive_exec_leaves_how_it_ended_and_is_found_by_its_alias() {
         assert!(!called.stdout.contains("t0psecret"), "{}", called.shown());
     }
 }
+
+#[test]
+fn a_failure_says_where_its_property_or_its_resource_is_written() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "manifest.yaml",
+        "ccm:\n  resources:\n    - exec:\n        - a:\n            user: no-such-user-here\n        - nosuchprogram:\n        - 'false':\n",
+    );
+    let called = ccm(&scratch, &["apply", "manifest.yaml"]).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    for place in ["manifest.yaml:5:13", "manifest.yaml:6:11"] {
+        assert!(called.stdout.contains(&format!("it is written at {place}")), "{}", called.shown());
+    }
+    // What has run tells more of itself.
+    assert_eq!(called.stdout.matches("it is written at").count(), 2, "{}", called.shown());
+}

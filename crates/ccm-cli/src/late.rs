@@ -2,7 +2,7 @@
 
 use ccm_engine::{LateValues, Progress, Resolved};
 use ccm_manifest::{Completed, Late};
-use ccm_model::{Diagnostic, Failure, Resource, ResourceIndex, SourceMap};
+use ccm_model::{Diagnostic, Failure, Resource, ResourceIndex, SourceMap, Span};
 
 /// Completes the resources of a catalog.
 pub(crate) struct CatalogLate<'a, 's> {
@@ -28,6 +28,12 @@ impl LateValues for CatalogLate<'_, '_> {
             Completed::NoValue(reason) => Ok(Resolved::NoValue { reason }),
             Completed::Mistaken(mistakes) => Err(failure(&mistakes, &self.late.texts())),
         }
+    }
+
+    fn place(&self, span: Span) -> Option<String> {
+        let texts = self.late.texts();
+        let (name, position) = texts.locate(span)?;
+        Some(format!("{name}:{}", position.display()))
     }
 
     fn remember(&self, index: ResourceIndex, values: serde_json::Value) {

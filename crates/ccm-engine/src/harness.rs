@@ -4,6 +4,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 
+use ccm_host::Level;
 use ccm_model::{
     Artifact, Catalog, Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause,
 };
@@ -115,10 +116,32 @@ async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'
                     }
                     outcome
                 }
-                None => Outcome::Failed(Box::new(failure)),
+                None if context.cancellation.level() > Level::Go => Outcome::Failed(Box::new(failure)),
+                None => Outcome::Failed(Box::new(placed(failure, turn))),
             }
         }
     }
+}
+
+/// Says where what failed was written: the property that the failure names, or the resource. What has run has more
+/// to say of itself than that.
+fn placed(mut failure: Failure, turn: &Turn<'_>) -> Failure {
+    if failure.changed {
+        return failure;
+    }
+    let properties = &turn.resource.properties;
+    let named = failure.chain.iter().find_map(|layer| {
+        let name = layer.strip_prefix('`')?.split('`').next()?;
+        properties.entry(name).map(|entry| entry.key.span)
+    });
+    if let Some(place) = turn.late.place(named.unwrap_or(turn.resource.span)) {
+        let file = place.split(':').next().unwrap_or_default();
+        // A late value has told its place already.
+        if !failure.chain.iter().any(|layer| layer.starts_with(file)) {
+            failure.hints.push(format!("it is written at {place}"));
+        }
+    }
+    failure
 }
 
 /// In noop, what can't be known because an earlier resource was not really changed.

@@ -1,6 +1,6 @@
 //! Values that are known only when their resource is reached.
 
-use ccm_model::{Failure, Resource, ResourceIndex};
+use ccm_model::{Failure, Resource, ResourceIndex, Span};
 
 /// Completes a resource whose properties, or whose `control`, name the results of others.
 ///
@@ -17,6 +17,12 @@ pub trait LateValues {
         resource: &Resource,
         progress: &dyn Progress,
     ) -> Result<Resolved, Failure>;
+
+    /// Where something was written, as people name a place: file, line and column. None if that is not known.
+    fn place(&self, span: Span) -> Option<String> {
+        let _ = span;
+        None
+    }
 
     /// Takes what a resource yielded for others to use.
     fn remember(&self, index: ResourceIndex, values: serde_json::Value) {

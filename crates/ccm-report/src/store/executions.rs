@@ -128,7 +128,7 @@ impl History {
     fn name_of(&self, run: &StoredRun, alias: &str) -> Option<String> {
         let alias = alias.strip_prefix("exec#").unwrap_or(alias);
         let events = self.events(run).ok()?;
-        let is_meant = |event: &&Value| event["alias"] == alias && event["resource_type"] == "exec";
+        let is_meant = |event: &&Value| event["alias"] == alias && event["type"] == "exec";
         events.iter().find(is_meant).and_then(|event| event["name"].as_str()).map(str::to_owned)
     }
 

@@ -49,8 +49,8 @@ pub(crate) struct ExecProperties {
     /// Whether what the command prints goes to the log line by line while it runs. A failure quotes the last
     /// 20 lines of each stream in any case, unless `sensitive` is set. Default: `on_failure`.
     pub logoutput: Option<LogOutput>,
-    /// Show and store nothing that the command and its guards print, and hide `command`, `args`, `environment`
-    /// and `stdin` wherever properties are shown. Default: `false`.
+    /// Show and store nothing that the command and its guards print, and hide `command`, `args`, `environment`,
+    /// `stdin`, `expect`, `onlyif` and `unless` wherever properties are shown. Default: `false`.
     pub sensitive: Option<bool>,
     /// What the command reads from standard input. Default: nothing, its input is the null device.
     pub stdin: Option<Text>,

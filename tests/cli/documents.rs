@@ -168,13 +168,12 @@ fn the_examples_of_exec_are_valid() {
         let is_manifest = block.text.lines().any(|line| line == "ccm:");
         let is_list_of_types = ["- exec:", "- file:"].iter().any(|start| block.text.starts_with(start));
         let indent = if is_list_of_types { "    " } else { "        " };
-        let text: String = block.text.lines().map(|line| format!("{indent}{line}\n")).collect();
+        let text = block.text.lines().map(|line| [indent, line, "\n"].concat()).collect::<Vec<_>>().concat();
         let head = if is_list_of_types { "" } else { "    - exec:\n" };
-        let manifest = match is_manifest {
-            true => block.text.clone(),
-            false => {
-                format!("ccm:\n  executors: {{app: {{kind: native}}}}\n  resources:{AROUND}{head}{text}")
-            }
+        let manifest = if is_manifest {
+            block.text.clone()
+        } else {
+            format!("ccm:\n  executors: {{app: {{kind: native}}}}\n  resources:{AROUND}{head}{text}")
         };
         let called = validate(&Scratch::new(), &manifest);
         assert_eq!(called.code, 0, "{manifest}\n{}", called.shown());

@@ -108,28 +108,21 @@ impl Captures {
         for (name, source) in &self.0 {
             let value = match source {
                 Source::StdoutJson(parts) => {
-                    match json.get_or_insert_with(|| output::json_with_numbers_as_printed(stdout)) {
-                        Ok(root) => match at(root, parts) {
-                            Some(value) => value.clone(),
-                            None => {
-                                missing.push((name.clone(), not_there(root, parts)));
-                                continue;
-                            }
-                        },
-                        Err(unread) => {
-                            missing.push((name.clone(), shown.unread(unread)));
-                            continue;
-                        }
-                    }
+                    let read = json.get_or_insert_with(|| output::json_with_numbers_as_printed(stdout));
+                    let root = read.as_ref().map_err(|unread| shown.unread(unread));
+                    root.and_then(|root| at(root, parts).cloned().ok_or_else(|| not_there(root, parts)))
                 }
-                Source::Stdout => printed::text(stdout).into(),
-                Source::Stderr => printed::text(stderr).into(),
-                Source::StdoutTruncated => stdout.truncated().into(),
-                Source::StderrTruncated => stderr.truncated().into(),
-                Source::ExitCode => code.into(),
-                Source::Duration => milliseconds(finished.duration).into(),
+                Source::Stdout => Ok(printed::text(stdout).into()),
+                Source::Stderr => Ok(printed::text(stderr).into()),
+                Source::StdoutTruncated => Ok(stdout.truncated().into()),
+                Source::StderrTruncated => Ok(stderr.truncated().into()),
+                Source::ExitCode => Ok(code.into()),
+                Source::Duration => Ok(milliseconds(finished.duration).into()),
             };
-            values.insert(name.clone(), value);
+            match value {
+                Ok(value) => drop(values.insert(name.clone(), value)),
+                Err(why) => missing.push((name.clone(), why)),
+            }
         }
         if missing.is_empty() { Ok(Value::Object(values)) } else { Err(missing) }
     }

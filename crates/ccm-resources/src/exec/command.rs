@@ -157,7 +157,7 @@ impl Exec {
         written: ExecProperties,
         settings: &Map,
     ) -> Result<Self, Vec<Mistake>> {
-        let mut mistakes = Vec::new();
+        let mut mistakes: Vec<Mistake> = without_effect(&written).collect();
         let executor = written.executor.as_deref().and_then(|name| {
             Executor::find(settings, name).map_err(|missing| mistakes.push(no_executor(name, missing))).ok()
         });
@@ -203,18 +203,6 @@ impl Exec {
         let unchanged_returns: Vec<u8> = codes(written.unchanged_returns).unwrap_or_default();
         if expected.is_none() {
             mistakes.extend(code_mistakes(&returns, &unchanged_returns));
-        }
-        if written.expect.as_ref().is_some_and(Expectations::is_empty) {
-            mistakes.push(
-                Mistake::new("expect", "`expect` says nothing that could be checked")
-                    .with_hint("it knows `exit_code`, `stdout`, `stderr` and `stdout_json`"),
-            );
-        }
-        if written.capture.as_ref().is_some_and(|capture| capture.0.is_empty()) {
-            mistakes.push(
-                Mistake::new("capture", "`capture` names nothing")
-                    .with_hint("write `NAME: stdout.json.KEY`, or leave it out"),
-            );
         }
         let environment = written.environment.unwrap_or_default().0;
         if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
@@ -278,6 +266,19 @@ impl Exec {
             Interpreter::Shell => "no command to execute",
         }
     }
+}
+
+/// Finds what names nothing that could be checked or captured.
+fn without_effect(written: &ExecProperties) -> impl Iterator<Item = Mistake> {
+    let expect = written.expect.as_ref().filter(|expect| expect.is_empty()).map(|_| {
+        Mistake::new("expect", "`expect` says nothing that could be checked")
+            .with_hint("it knows `exit_code`, `stdout`, `stderr` and `stdout_json`")
+    });
+    let capture = written.capture.as_ref().filter(|capture| capture.0.is_empty()).map(|_| {
+        Mistake::new("capture", "`capture` names nothing")
+            .with_hint("write `NAME: stdout.json.KEY`, or leave it out")
+    });
+    expect.into_iter().chain(capture)
 }
 
 fn no_executor(name: &str, missing: Missing) -> Mistake {

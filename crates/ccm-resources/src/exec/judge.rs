@@ -77,9 +77,8 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Shown<'_>) -> Res
         capture if capture.0.is_empty() => None,
         capture => Some(capture.pick(finished, code, shown).map_err(|missing| {
             let mut failure = Failure::new("what `capture` names is not in what the command did");
-            failure.chain.extend(missing.into_iter().map(|(name, why)| match exec.sensitive {
-                true => format!("`{name}` is not there"),
-                false => format!("`{name}`: {why}"),
+            failure.chain.extend(missing.into_iter().map(|(name, why)| {
+                if exec.sensitive { format!("`{name}` is not there") } else { format!("`{name}`: {why}") }
             }));
             failure
         })?),

@@ -93,10 +93,14 @@ impl Hidden {
                 texts.push(&scalar.text);
             }
             Value::List(elements) => {
-                elements.iter().for_each(|element| self.hide_texts(element, texts));
+                for element in elements {
+                    self.hide_texts(element, texts);
+                }
             }
             Value::Map(map) => {
-                map.entries().iter().for_each(|entry| self.hide_texts(&entry.value, texts));
+                for entry in map.entries() {
+                    self.hide_texts(&entry.value, texts);
+                }
             }
         }
     }

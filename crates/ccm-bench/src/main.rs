@@ -108,7 +108,7 @@ fn growth(scratch: &Path) {
         let (directory, wanted) = files_in(scratch, &format!("growth-{count}"), count);
         bare::fill(&directory, &wanted);
         let text = manifests::files(&directory.display().to_string(), count);
-        let load = time(5, || drop(Loaded::new(&text)));
+        let load = time(5, || Loaded::new(&text));
         let loaded = Loaded::new(&text);
         let (ours, theirs) = times(5, || loaded.apply(Listener::None), || bare::compare(&directory, &wanted));
         let one = |all: Duration| all.as_secs_f64() / f64::from(count);
@@ -164,11 +164,11 @@ fn load() {
     let mut each = Vec::new();
     for count in [1_000, 10_000] {
         let text = manifests::satisfied(count);
-        let took = time(7, || drop(Loaded::new(&text)));
+        let took = time(7, || Loaded::new(&text));
         per_within(&format!("load: {count} small execs, each"), took, count, 5.0);
         each.push(took.as_secs_f64() / f64::from(count));
         let text = manifests::files("/srv", count);
-        let took = time(7, || drop(Loaded::new(&text)));
+        let took = time(7, || Loaded::new(&text));
         per_within(&format!("load: {count} files of 1 KiB, each"), took, count, 5.0);
     }
     print("load: cost of one at 10000 against at 1000", each[1] / each[0]);
@@ -178,7 +178,7 @@ fn load() {
 fn expressions() {
     for count in [1_000, 10_000] {
         let (with, without) = (manifests::three_values(count, true), manifests::three_values(count, false));
-        let (ours, theirs) = times(9, || drop(Loaded::new(&with)), || drop(Loaded::new(&without)));
+        let (ours, theirs) = times(9, || Loaded::new(&with), || Loaded::new(&without));
         ratio(&format!("load: {count}, three expressions each, or none"), ours, theirs);
     }
 }
@@ -188,7 +188,7 @@ fn hierarchy() {
     let mut each = Vec::new();
     for (levels, keys) in [(5, 10_000), (50, 1_000), (50, 10_000)] {
         let text = manifests::hierarchy(levels, keys);
-        let took = time(3, || drop(Loaded::new(&text)));
+        let took = time(3, || Loaded::new(&text));
         per(&format!("hierarchy: {levels} levels of {keys} keys, each"), took, levels * keys);
         each.push(took.as_secs_f64() / f64::from(levels * keys));
     }
@@ -226,7 +226,7 @@ fn shapes() {
         let mut each = Vec::new();
         for count in [1_100, 11_000] {
             let text = make(count);
-            let loading = time(5, || drop(Loaded::new(&text)));
+            let loading = time(5, || Loaded::new(&text));
             let loaded = Loaded::new(&text);
             let walking = time(5, || loaded.apply(Listener::None));
             per(&format!("{name}: {count} loaded, each"), loading, count);

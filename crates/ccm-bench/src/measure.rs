@@ -6,13 +6,17 @@ use std::time::{Duration, Instant};
 pub(crate) const NAME: usize = 54;
 
 /// The median of several rounds.
-pub(crate) fn time(rounds: usize, mut work: impl FnMut()) -> Duration {
+pub(crate) fn time<T>(rounds: usize, mut work: impl FnMut() -> T) -> Duration {
     let mut taken: Vec<Duration> = (0..rounds).map(|_| once(&mut work)).collect();
     median(&mut taken)
 }
 
 /// The medians of two works that take turns, so that both meet the same weather.
-pub(crate) fn times(rounds: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> (Duration, Duration) {
+pub(crate) fn times<T, U>(
+    rounds: usize,
+    mut ours: impl FnMut() -> T,
+    mut theirs: impl FnMut() -> U,
+) -> (Duration, Duration) {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         first.push(once(&mut ours));
@@ -21,10 +25,13 @@ pub(crate) fn times(rounds: usize, mut ours: impl FnMut(), mut theirs: impl FnMu
     (median(&mut first), median(&mut second))
 }
 
-fn once(work: &mut impl FnMut()) -> Duration {
+/// How long a work takes; what it made is taken apart later.
+fn once<T>(work: &mut impl FnMut() -> T) -> Duration {
     let began = Instant::now();
-    work();
-    began.elapsed()
+    let made = work();
+    let took = began.elapsed();
+    drop(made);
+    took
 }
 
 /// The middle one.

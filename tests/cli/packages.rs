@@ -154,6 +154,10 @@ fn a_bad_package_fails_alone_and_what_goes_with_another_is_told() {
     ] {
         assert!(called.stdout.contains(expected), "{expected}: {}", called.shown());
     }
+    let called = apply(&scratch, "        - settings: {ensure: absent}\n");
+    assert_eq!(outcomes(&called), ["changed"], "{}", called.shown());
+    let warning = "not wholly installed: broken; `dpkg --configure -a` tries to finish that";
+    assert!(called.stdout.contains(&format!("(1): {warning}")), "{}", called.shown());
     let called = apply(&scratch, "        - broken: {ensure: absent}\n        - other:\n");
     assert_eq!(outcomes(&called), ["changed", "changed"], "{}", called.shown());
     let called = apply(&scratch, "        - enemy:\n");

@@ -178,7 +178,8 @@ fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
         Exit::Code(0) => return Ok(finished),
         Exit::Code(code) => {
             let mut failure = Failure::new(format!("{title} failed with exit code {code}"));
-            failure.chain.extend(errors(&finished));
+            failure.chain.extend(errors(&text(&finished.stderr)));
+            failure.chain.extend(unmet(&text(&finished.stdout)));
             failure
         }
         Exit::Signal { name, .. } => Failure::new(format!("{title} was killed by {name}")),
@@ -196,10 +197,11 @@ fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
     Err(failure)
 }
 
+/// How many lines of one kind are told.
+const MOST: usize = 3;
+
 /// What the tool itself calls errors, the last few of them.
-fn errors(finished: &Finished) -> Vec<String> {
-    const MOST: usize = 3;
-    let stderr = text(&finished.stderr);
+fn errors(stderr: &str) -> Vec<String> {
     let mut errors: Vec<String> = stderr
         .lines()
         .filter_map(|line| line.strip_prefix("E: ").or_else(|| line.strip_prefix("Error: ")))
@@ -208,9 +210,16 @@ fn errors(finished: &Finished) -> Vec<String> {
     errors.split_off(errors.len().saturating_sub(MOST))
 }
 
+/// What apt found not to go together, the first few: its error says only that something does not.
+fn unmet(stdout: &str) -> Vec<String> {
+    let told = stdout.lines().skip_while(|line| *line != "The following packages have unmet dependencies:");
+    let unmet = told.skip(1).take_while(|line| line.starts_with(' '));
+    unmet.take(MOST).map(|line| line.trim().to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::held_lock;
+    use super::{held_lock, unmet};
 
     #[test]
     fn locks_of_others_are_recognised() {
@@ -245,6 +254,25 @@ mod tests {
             ),
         ] {
             assert_eq!(held_lock(line), expected, "{line}");
+        }
+    }
+    #[test]
+    fn what_does_not_go_together_is_found() {
+        let heading = "The following packages have unmet dependencies:";
+        for (printed, expected) in [
+            ("Reading package lists...\n".to_owned(), vec![]),
+            (
+                format!(
+                    "Reading state information...\n{heading}\n web : Depends: nowhere (>= 2)\nDone\n rest\n"
+                ),
+                vec!["web : Depends: nowhere (>= 2)"],
+            ),
+            (
+                format!("{heading}\n a : Depends: x\n     Depends: y\n b : Conflicts: c\n d : Breaks: e\n"),
+                vec!["a : Depends: x", "Depends: y", "b : Conflicts: c"],
+            ),
+        ] {
+            assert_eq!(unmet(&printed), expected, "{printed}");
         }
     }
 }

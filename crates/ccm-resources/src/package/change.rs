@@ -222,7 +222,8 @@ impl<T: Tool> Packages<T> {
         let judged: Vec<_> = judged.collect();
         // One that failed together with others is changed again by itself.
         if members.len() == 1 && judged.iter().any(Result::is_ok) {
-            context.warn(failure.chain.join(": "));
+            let told = [&failure.chain[..], &failure.hints].concat();
+            context.warn(told.join(": "));
         }
         judged
     }

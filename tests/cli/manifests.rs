@@ -1,4 +1,5 @@
-//! The manifests for real jobs do them, in a directory of the test's own and with stand-ins for what they call.
+//! The manifests for real jobs are valid for each family of machines, and the one that needs no package and no service does
+//! its job in a directory of the test's own, with stand-ins for what it calls. `tests/system/manifests` applies the others.
 
 use std::process::Command;
 
@@ -6,7 +7,19 @@ use ccm_testkit::{Called, Scratch, is_root, repository};
 
 use crate::{apply, ccm};
 
-const MANIFESTS: [&str; 2] = ["sshd-hardening", "nightly-dump"];
+/// Each, with the packages and services that it manages on machines of the Debian and of the Red Hat family.
+const MANIFESTS: [(&str, &str, &str); 5] = [
+    (
+        "base",
+        "package#ca-certificates package#chrony package#unattended-upgrades \
+         service#chrony service#apt-daily-upgrade.timer service#apt-daily.timer",
+        "package#ca-certificates package#chrony package#dnf-automatic service#chronyd service#dnf-automatic.timer",
+    ),
+    ("disk-watch", "package#passwd service#disk-watch", "package#shadow-utils service#disk-watch"),
+    ("nginx-site", "package#nginx service#nginx", "package#nginx service#nginx"),
+    ("nightly-dump", "", ""),
+    ("sshd-hardening", "package#openssh-server service#ssh", "package#openssh-server service#sshd"),
+];
 
 /// A manifest with its paths moved below the test's directory, where commands are looked for first.
 fn manifest(name: &str, scratch: &Scratch) -> String {
@@ -50,7 +63,7 @@ fn every_manifest_is_described_and_valid() {
     assert_eq!(names.len(), MANIFESTS.len());
     let scratch = Scratch::new();
     for name in names {
-        assert!(MANIFESTS.contains(&&*name), "{name} is not tested");
+        assert!(MANIFESTS.iter().any(|(known, ..)| *known == name), "{name} is not tested");
         assert!(readme.contains(&format!("]({name}.yaml)")), "{name} is not described");
         let path = repository(&format!("manifests/{name}.yaml"));
         let called = ccm(&scratch, &["validate", &path.to_string_lossy()]).run();
@@ -58,61 +71,31 @@ fn every_manifest_is_described_and_valid() {
     }
 }
 
-/// An sshd that knows every setting but `Nonsense`, and a systemd.
-fn prepare_sshd(scratch: &Scratch) -> String {
-    let sshd = "\
-        if [ \"$2\" = -f ]; then files=$3; else files=etc/ssh/sshd_config.d/*; fi\n\
-        if grep -H Nonsense $files; then echo 'bad configuration option' >&2; exit 255; fi\n";
-    stand_in(scratch, "sshd", sshd);
-    stand_in(scratch, "systemctl", "echo \"$@\" >> called\n");
-    let text = manifest("sshd-hardening", scratch);
-    std::fs::create_dir(scratch.at("etc/ssh")).expect("a directory");
-    std::fs::create_dir(scratch.at("etc/ssh/sshd_config.d")).expect("a directory");
-    text
-}
-
-const DROP_IN: &str = "etc/ssh/sshd_config.d/10-ccm-hardening.conf";
-const RELOAD: &str = "try-reload-or-restart ssh.service\n";
-
-#[test]
-fn sshd_is_reloaded_once_after_a_change() {
-    let scratch = Scratch::new();
-    let text = prepare_sshd(&scratch);
-    let noop = apply(&scratch, &text, &["--noop"]);
-    assert_eq!((noop.code, scratch.has(DROP_IN)), (0, false), "{}", noop.shown());
-    assert_converges(&scratch, &text);
-    assert!(scratch.read(DROP_IN).is_some_and(|content| content.contains("\nMaxAuthTries 3\n")));
-    assert_all_stable(&apply(&scratch, &text, &[]), 6);
-    assert_all_stable(&apply(&scratch, &text, &["--noop", "-v"]), 6);
-    assert_eq!(scratch.read("called").as_deref(), Some(RELOAD));
+/// The packages and services of a manifest as `--render` prints it.
+fn managed(rendered: &str) -> String {
+    let lines: Vec<&str> = rendered.lines().collect();
+    let resources = lines.windows(2).filter_map(|pair| {
+        let kind = pair[0].strip_prefix("    - ")?.strip_suffix(':')?;
+        let name = pair[1].strip_prefix("        - ")?.split(':').next()?;
+        ["package", "service"].contains(&kind).then(|| format!("{kind}#{name}"))
+    });
+    resources.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn a_setting_that_sshd_does_not_know_never_reaches_it() {
+fn each_family_of_machines_has_its_own_names() {
     let scratch = Scratch::new();
-    let text = prepare_sshd(&scratch);
-    let wrong = text.replace("MaxAuthTries 3", "Nonsense 3");
-    for _ in 0..2 {
-        let called = apply(&scratch, &wrong, &[]);
-        assert_eq!(called.code, 4, "{}", called.shown());
-        assert!(called.stdout.contains("bad configuration option"), "{}", called.shown());
-        assert!(!scratch.has(DROP_IN) && !scratch.has("called"));
-    }
-}
-
-#[test]
-fn a_configuration_that_is_wrong_elsewhere_is_not_reloaded_until_it_is_mended() {
-    let scratch = Scratch::new();
-    let text = prepare_sshd(&scratch);
-    scratch.write("etc/ssh/sshd_config.d/99-other.conf", "Nonsense 1\n");
-    for _ in 0..2 {
-        let called = apply(&scratch, &text, &[]);
-        assert_eq!((called.code, scratch.has("called")), (4, false), "{}", called.shown());
-    }
-    scratch.write("etc/ssh/sshd_config.d/99-other.conf", "");
-    for _ in 0..2 {
-        assert_converges(&scratch, &text);
-        assert_eq!(scratch.read("called").as_deref(), Some(RELOAD));
+    for (name, debian, redhat) in MANIFESTS {
+        let path = repository(&format!("manifests/{name}.yaml"));
+        let path = path.to_string_lossy();
+        for (family, expected) in [("debian", debian), ("rhel", redhat), ("fedora", redhat)] {
+            let facts = format!("{family}.yaml");
+            scratch.write(&facts, format!("host: {{info: {{platformFamily: {family}}}}}\n"));
+            let valid = ccm(&scratch, &["validate", &path, "--matrix", &facts]).run();
+            assert_eq!(valid.code, 0, "{}", valid.shown());
+            let rendered = ccm(&scratch, &["apply", "--render", &path, "--facts", &facts]).run();
+            assert_eq!((rendered.code, &*managed(&rendered.stdout)), (0, expected), "{}", rendered.shown());
+        }
     }
 }
 

@@ -202,11 +202,7 @@ const MOST: usize = 3;
 
 /// What the tool itself calls errors, the last few of them.
 fn errors(stderr: &str) -> Vec<String> {
-    let mut errors: Vec<String> = stderr
-        .lines()
-        .filter_map(|line| line.strip_prefix("E: ").or_else(|| line.strip_prefix("Error: ")))
-        .map(|error| error.trim_end().to_owned())
-        .collect();
+    let mut errors: Vec<String> = stderr.lines().filter_map(error).map(str::to_owned).collect();
     errors.split_off(errors.len().saturating_sub(MOST))
 }
 
@@ -217,9 +213,42 @@ fn unmet(stdout: &str) -> Vec<String> {
     unmet.take(MOST).map(|line| line.trim().to_owned()).collect()
 }
 
+/// What a line says of an error: of apt, of dnf, or of what dnf found when it looked for a way to do it all, which stands
+/// below an error without a text as `Problem: …` or `Problem 1: …` and reasons behind dashes.
+fn error(line: &str) -> Option<&str> {
+    let told = match line.trim_start().split_once(": ") {
+        Some((head, told)) if head.starts_with("Problem") => told,
+        _ => ["E: ", "Error: ", "  - "].iter().find_map(|sign| line.strip_prefix(sign))?,
+    };
+    Some(told.trim_end()).filter(|told| !told.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{held_lock, unmet};
+    use super::{errors, held_lock, unmet};
+
+    #[test]
+    fn errors_are_told_without_what_stands_around_them() {
+        for (stderr, expected) in [
+            (
+                "Reading…\nW: old\nE: Unable to locate package nosuch\n",
+                &["Unable to locate package nosuch"][..],
+            ),
+            ("Error: Unable to find a match: nosuch\n", &["Unable to find a match: nosuch"]),
+            (
+                "Error: \n Problem: conflicting requests\n  - nothing provides lib needed by app-1.0-1.noarch\n",
+                &["conflicting requests", "nothing provides lib needed by app-1.0-1.noarch"],
+            ),
+            (
+                "Failed to resolve the transaction:\nProblem 1: conflicting requests\n  - nothing provides lib needed by app\n",
+                &["conflicting requests", "nothing provides lib needed by app"],
+            ),
+            ("E: 1\nE: 2\nE: 3\nE: 4\n", &["2", "3", "4"]),
+            ("Error: \nerror\n - x\n", &[]),
+        ] {
+            assert_eq!(errors(stderr), expected, "{stderr}");
+        }
+    }
 
     #[test]
     fn locks_of_others_are_recognised() {

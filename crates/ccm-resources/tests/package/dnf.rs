@@ -29,17 +29,17 @@ fn packages_are_installed_upgraded_downgraded_and_removed() {
     let ran = machine.runner.fake.lines();
     let changes: Vec<&str> = ran.iter().filter_map(|line| line.strip_prefix("/usr/bin/dnf ")).collect();
     let changes: Vec<&str> = changes.into_iter().filter(|line| !line.starts_with("-q repoquery")).collect();
-    let install = "install --setopt=install_weak_deps=False -y -q --setopt=exit_on_lock=True";
-    let downgrade = "downgrade --setopt=install_weak_deps=False -y -q --setopt=exit_on_lock=True";
+    let install = "install --setopt=install_weak_deps=False -y --setopt=exit_on_lock=True";
+    let downgrade = "downgrade --setopt=install_weak_deps=False -y --setopt=exit_on_lock=True";
     let targets = "nano bash-0:5.1.8-9.el9 glibc-0:2.34-60.el9.i686";
     assert_eq!(
         changes,
         [
-            &format!("{install} --downloadonly {targets}"),
+            &format!("{install} -q --downloadonly {targets}"),
             &format!("{install} {targets}"),
-            &format!("{downgrade} --downloadonly vim-2:8.2-20.el9"),
+            &format!("{downgrade} -q --downloadonly vim-2:8.2-20.el9"),
             &format!("{downgrade} vim-2:8.2-20.el9"),
-            "remove --setopt=clean_requirements_on_remove=False -y -q --setopt=exit_on_lock=True zsh",
+            "remove --setopt=clean_requirements_on_remove=False -y --setopt=exit_on_lock=True zsh",
         ]
     );
     assert_eq!(done[3].final_ensure.as_deref(), Some("8.2-20.el9"));
@@ -57,7 +57,7 @@ fn dnf_5_is_preferred_and_knows_no_option_of_4() {
     let ran = machine.runner.fake.lines();
     assert_eq!(
         ran.iter().rev().nth(1).map(String::as_str),
-        Some("/usr/bin/dnf5 install --setopt=install_weak_deps=True -y -q nano")
+        Some("/usr/bin/dnf5 install --setopt=install_weak_deps=True -y nano")
     );
 }
 

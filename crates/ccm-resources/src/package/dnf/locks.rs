@@ -22,9 +22,10 @@ impl Locks {
         Self { locked: of_list.chain(of_toml).collect(), excluded: excluded(configuration) }
     }
 
-    /// Tells whether, and by what, a package is held.
-    pub(crate) fn hold(&self, name: &str) -> Option<Hold> {
-        if self.locked.iter().any(|locked| locked == name) {
+    /// Tells whether, and by what, a package is held. One that is not installed may be brought in the version that is
+    /// locked, but not past an exclusion.
+    pub(crate) fn hold(&self, name: &str, is_installed: bool) -> Option<Hold> {
+        if is_installed && self.locked.iter().any(|locked| locked == name) {
             let release = format!("`dnf versionlock delete {name}` lets it go");
             return Some(Hold { by: "the plugin versionlock of dnf".to_owned(), release });
         }
@@ -124,9 +125,11 @@ mod tests {
             ("other", false),
             ("curl", false),
         ] {
-            assert_eq!(locks.hold(name).is_some(), is_held, "{name}");
+            assert_eq!(locks.hold(name, true).is_some(), is_held, "{name}");
         }
-        assert_eq!(Locks::parse("", "", "").hold("bash"), None);
+        assert_eq!(Locks::parse("", "", "").hold("bash", true), None);
+        assert_eq!(locks.hold("bash", false), None);
+        assert!(locks.hold("kernel-core", false).is_some());
     }
 
     #[test]

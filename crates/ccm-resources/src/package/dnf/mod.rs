@@ -82,9 +82,8 @@ impl Tool for Dnf {
 
     fn find(&self, known: &Known, name: &str) -> Found {
         let mut found = known.database.find(name);
-        if let Presence::Installed(_) = found.presence {
-            found.hold = known.locks.hold(split_arch(name).0);
-        }
+        let is_installed = matches!(found.presence, Presence::Installed(_));
+        found.hold = known.locks.hold(split_arch(name).0, is_installed);
         found
     }
 
@@ -131,7 +130,7 @@ impl Tool for Dnf {
 
     fn prepare(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Option<Call> {
         let Way::Install { .. } = way else { return None };
-        Some(call(host, way, targets, "dnf --downloadonly", &["--downloadonly"]))
+        Some(call(host, way, targets, "dnf --downloadonly", &["-q", "--downloadonly"]))
     }
 
     fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Call {
@@ -140,6 +139,7 @@ impl Tool for Dnf {
             Way::Install { is_downgrade: true, .. } => "dnf downgrade",
             Way::Remove { .. } => "dnf remove",
         };
+        // With `-q` version 4 keeps back what scripts of packages print.
         Call { is_delicate: true, ..call(host, way, targets, title, &[]) }
     }
 
@@ -181,7 +181,7 @@ fn call(host: Host<'_>, way: Way, targets: &[Target<'_>], title: &'static str, o
             vec!["remove".to_owned(), "--setopt=clean_requirements_on_remove=False".to_owned()]
         }
     };
-    args.extend(["-y", "-q"].iter().chain(lock(host)).chain(options).map(|arg| (*arg).to_owned()));
+    args.extend(["-y"].iter().chain(lock(host)).chain(options).map(|arg| (*arg).to_owned()));
     args.extend(targets.iter().map(named));
     Call { args, ..Call::new(program(host), title, &[]) }
 }

@@ -9,7 +9,7 @@ use ccm_model::Failure;
 use super::call::carry_out;
 use super::decide::{Done, Install, Plan, lacking, plan};
 use super::provider::{Packages, is_root, matters};
-use super::state::{Offer, State};
+use super::state::{Offer, Presence, State};
 use super::tool::{Target, Tool, Way, own_is_older, remember_refresh};
 use super::wanted::Package;
 
@@ -176,7 +176,7 @@ impl<T: Tool> Packages<T> {
             }
         }
         if let Some(before) = before {
-            self.tell_removed(&before, members, context).await;
+            self.tell_others(&before, members, context).await;
         }
         results
     }
@@ -228,17 +228,30 @@ impl<T: Tool> Packages<T> {
         judged
     }
 
-    /// Says which packages went that nobody named.
-    async fn tell_removed(&self, before: &T::Database, members: &[Member<'_>], context: &mut Context<'_>) {
+    /// Says which packages went or got another version that nobody named.
+    async fn tell_others(&self, before: &T::Database, members: &[Member<'_>], context: &mut Context<'_>) {
         let Ok(after) = self.database(context).await else { return };
-        let after: HashSet<&str> = self.0.installed(&after).collect();
         let named: HashSet<&str> = members.iter().map(|member| self.0.base(&member.package.name)).collect();
-        let mut gone: Vec<&str> =
-            self.0.installed(before).filter(|name| !after.contains(name) && !named.contains(name)).collect();
-        gone.sort_unstable();
-        gone.dedup();
+        let mut others: Vec<&str> = self.0.installed(before).filter(|name| !named.contains(name)).collect();
+        others.sort_unstable();
+        others.dedup();
+        let there: HashSet<&str> = self.0.installed(&after).collect();
+        let (kept, gone): (Vec<&str>, Vec<&str>) = others.into_iter().partition(|name| there.contains(name));
         if !gone.is_empty() {
             context.warn(format!("removed as well: {}", gone.join(", ")));
+        }
+        let changed = kept.into_iter().filter_map(|name| {
+            let [old, new] = [before, &after].map(|database| self.0.find(database, name).presence);
+            match (old, new) {
+                (Presence::Installed(old), Presence::Installed(new)) if old != new => {
+                    Some(format!("{name} from {old} to {new}"))
+                }
+                _ => None,
+            }
+        });
+        let changed: Vec<String> = changed.collect();
+        if !changed.is_empty() {
+            context.note(format!("changed as well: {}", changed.join(", ")));
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The properties that are asked for.
 pub(crate) const PROPERTIES: &str = "Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,\
     NeedDaemonReload,CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,\
-    TimeoutStartUSec,TimeoutStopUSec";
+    TimeoutStartUSec,TimeoutStopUSec,Triggers";
 
 /// A limit that is said to be none.
 const FOR_EVER: Duration = Duration::from_secs(3600);
@@ -66,6 +66,8 @@ pub(crate) struct Unit {
     /// How its main process ended, in words.
     pub main_process: Option<String>,
     pub drop_ins: Vec<String>,
+    /// What it starts when its time comes: that of a timer, a socket and the like.
+    pub triggers: Vec<String>,
     /// How long it may take to start.
     pub start_limit: Duration,
     /// How long it may take to stop.
@@ -136,6 +138,7 @@ fn unit(block: &str) -> Unit {
         result: value("Result").to_owned(),
         main_process: main_process(value("ExecMainCode"), value("ExecMainStatus")),
         drop_ins: words("DropInPaths"),
+        triggers: words("Triggers"),
         start_limit: limit(value("TimeoutStartUSec")),
         stop_limit: limit(value("TimeoutStopUSec")),
     }

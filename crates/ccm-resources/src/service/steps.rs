@@ -8,7 +8,7 @@ use ccm_model::Failure;
 use super::decide::{Done, Plan, Steps, Verb, how_it_ended, plan};
 use super::state::State;
 use super::systemctl::Systemctl;
-use super::systemd::{has_unread_files, read, show_one};
+use super::systemd::{has_unread_files, is_any_outdated, read, show_one};
 use super::wanted::Service;
 
 /// How long systemd may take for what starts and stops nothing.
@@ -30,7 +30,8 @@ pub(crate) async fn execute(
     let starts = steps.verb.is_some_and(|verb| verb != Verb::Stop);
     let reloads = state.unit.needs_reload
         || state.unread
-        || (starts && has_unread_files(service, &state.unit, systemctl, context).await?);
+        || (starts && has_unread_files(service, &state.unit, systemctl, context).await?)
+        || (starts && is_any_outdated(&state.unit.triggers, systemctl, context).await?);
     let unmasks = steps.mask == Some(false);
     if unmasks {
         let unmasked = systemctl.run(&undo("unmask", service, state), FILES, context).await;

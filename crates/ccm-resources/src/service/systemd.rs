@@ -271,6 +271,16 @@ pub(crate) async fn has_unread_files(
     }))
 }
 
+/// Tells whether files of one of these units have changed since systemd read them.
+pub(crate) async fn is_any_outdated(
+    names: &[String],
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<bool, Failure> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok(show(&names, systemctl, context).await?.iter().any(|unit| unit.needs_reload))
+}
+
 /// `a@.service` for `a@b.service`.
 fn template_of(unit: &str) -> Option<String> {
     let (stem, rest) = unit.split_once('@')?;

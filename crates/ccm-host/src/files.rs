@@ -52,6 +52,11 @@ pub trait Files {
     /// rule for those among parents.
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError>;
 
+    /// Reads a file in the same way for its content alone, without a checksum; none if it is longer than that.
+    fn content(&self, path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FileError> {
+        self.read(path, longest).map(|read| read.content)
+    }
+
     /// Puts a file in the place of what is there, a link included: in one step, and safe on the disk before.
     ///
     /// What the new file does not say it has of the old one: owner, access control list, extended attributes,

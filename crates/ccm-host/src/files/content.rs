@@ -66,6 +66,20 @@ pub(super) fn read(
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })
 }
 
+/// Reads no more than the content; none if it is longer than that.
+pub(super) fn alone(file: OwnedFd, path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FileError> {
+    let file = File::from(file);
+    let refused = |error| FileError::step(path, Step::Read, error);
+    let length = file.metadata().map_err(refused)?.len();
+    let mut content = Vec::new();
+    if length <= longest {
+        // One more, so that the end shows without another buffer.
+        content.reserve_exact(usize::try_from(length).unwrap_or_default().saturating_add(1));
+        file.take(longest.saturating_add(1)).read_to_end(&mut content).map_err(refused)?;
+    }
+    Ok((length.max(content.len() as u64) <= longest).then_some(content))
+}
+
 /// Tells whether a file holds these bytes and no more. One read has to show it: long content, and a file that comes
 /// in pieces, is told to be another one. The file is still to be read from its beginning.
 pub(super) fn is(file: &OwnedFd, bytes: &[u8]) -> bool {

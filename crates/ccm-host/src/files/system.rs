@@ -65,6 +65,10 @@ impl Files for SystemFiles {
         content::read(source, &self.cancellation, keep_up_to, |_| Ok(()))
     }
 
+    fn content(&self, path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FileError> {
+        content::alone(look::open_source(path)?, path, longest)
+    }
+
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
         write::write(path, new, &self.cancellation)
     }

@@ -113,3 +113,16 @@ fn the_last_change_of_what_is_there_is_told() {
     }
     assert_eq!(files().modified(&path.join("below")).expect("a look"), None);
 }
+
+#[test]
+fn content_alone_is_read_up_to_a_length() {
+    let scratch = Scratch::new();
+    scratch.write("f", "12345");
+    let content = |longest| files().content(&scratch.path().join("f"), longest).expect("a read");
+    assert_eq!((content(5).as_deref(), content(4)), (Some(&b"12345"[..]), None));
+    assert!(files().content(&scratch.path().join("x"), 5).is_err());
+    // Its length is told only by reading it.
+    let told = files().content("/proc/self/status".as_ref(), 1 << 16).expect("a read");
+    assert!(told.is_some_and(|told| told.starts_with(b"Name:")));
+    assert_eq!(files().content("/proc/self/status".as_ref(), 10).expect("a read"), None);
+}

@@ -162,6 +162,11 @@ pub(crate) fn exists(host: Host<'_>, path: &str) -> bool {
 
 /// Reads a text of the system; none if it is not there.
 pub(crate) fn text(host: Host<'_>, path: &str, longest: u64) -> Result<Option<String>, Failure> {
+    Ok(bytes(host, path, longest)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// Reads a file of the system; none if it is not there.
+pub(crate) fn bytes(host: Host<'_>, path: &str, longest: u64) -> Result<Option<Vec<u8>>, Failure> {
     let path = Path::new(path);
     let failed = |error: &dyn std::error::Error| {
         Failure::from_error(error).because_of("what is installed can't be told")
@@ -169,9 +174,8 @@ pub(crate) fn text(host: Host<'_>, path: &str, longest: u64) -> Result<Option<St
     if !host.files.exists(path).map_err(|error| failed(&error))? {
         return Ok(None);
     }
-    let read = host.files.read(path, longest).map_err(|error| failed(&error))?;
-    match read.content {
-        Some(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+    match host.files.content(path, longest).map_err(|error| failed(&error))? {
+        Some(bytes) => Ok(Some(bytes)),
         None => Err(Failure::new(format!("\"{}\" is too long to be read", path.display()))),
     }
 }

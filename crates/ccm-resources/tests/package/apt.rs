@@ -8,7 +8,8 @@ use crate::machine::{Machine, failure, policy, printed, status, told};
 use crate::package;
 
 /// Reads of the state, which come before and after everything.
-const STATUS: &str = "dpkg --status";
+const STATUS: &str = "dpkg-query --show --showformat \
+    Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\\n";
 
 #[test]
 fn what_is_as_wanted_is_left_alone_and_nothing_is_asked() {

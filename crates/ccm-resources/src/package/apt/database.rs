@@ -1,102 +1,136 @@
 //! The database of dpkg: what is on the machine.
 
-use std::collections::HashMap;
+use std::ops::Range;
+
+use memchr::memchr_iter;
 
 use crate::package::state::{Found, Hold, Presence};
 
 /// All packages that dpkg knows of.
 #[derive(Debug, Default)]
 pub(crate) struct Database {
-    packages: HashMap<Box<str>, Vec<Entry>>,
+    /// What is known of them, one piece behind the other, so that a package costs no memory of its own.
+    text: String,
+    /// By their names, and those of one name as they were read.
+    packages: Vec<Entry>,
     /// The architecture of the machine: that of dpkg itself.
     native: Option<Box<str>>,
     /// Packages whose installation has not come to its end.
     unfinished: Vec<Box<str>>,
 }
 
+/// Where the pieces of one are in the text.
 #[derive(Debug, Default)]
 struct Entry {
-    arch: Box<str>,
-    version: Box<str>,
+    name: Range<usize>,
+    arch: Range<usize>,
+    version: Range<usize>,
+    status: Range<usize>,
     is_held: bool,
-    status: Box<str>,
 }
 
 impl Database {
     /// Reads it from what dpkg writes: paragraphs of `Field: value`, an empty line between two.
-    pub(crate) fn parse(text: &str) -> Self {
+    pub(crate) fn parse(written: &[u8]) -> Self {
         let mut database = Self::default();
-        let mut name = "";
         let mut entry = Entry::default();
-        for line in text.lines().chain([""]) {
-            if line.is_empty() {
-                database.add(name, std::mem::take(&mut entry));
-                name = "";
-                continue;
-            }
-            // What begins with a blank goes on with the field above it.
-            let Some((field, value)) = line.split_once(':') else { continue };
-            let value = value.trim();
-            match field {
-                "Package" => name = value,
-                "Architecture" => entry.arch = value.into(),
-                "Version" => entry.version = value.into(),
-                "Status" => {
-                    let mut words = value.split(' ');
-                    entry.is_held = words.next() == Some("hold");
-                    entry.status = words.next_back().unwrap_or_default().into();
-                }
-                _ => {}
+        let mut start = 0;
+        for end in memchr_iter(b'\n', written).chain([written.len()]) {
+            let line = &written[start..end];
+            start = end + 1;
+            // Most lines are none of these, and most of what is written is skipped by their first letter.
+            match line.first() {
+                None => database.add(std::mem::take(&mut entry)),
+                Some(b'P') => database.keep(line, b"Package:", &mut entry.name),
+                Some(b'A') => database.keep(line, b"Architecture:", &mut entry.arch),
+                Some(b'V') => database.keep(line, b"Version:", &mut entry.version),
+                Some(b'S') => database.keep(line, b"Status:", &mut entry.status),
+                Some(_) => {}
             }
         }
+        database.add(entry);
+        let text = &database.text;
+        database.packages.sort_by(|left, right| text[left.name.clone()].cmp(&text[right.name.clone()]));
         database
     }
 
-    fn add(&mut self, name: &str, entry: Entry) {
-        if name.is_empty() {
+    /// Keeps the value of a line if it is of that field.
+    fn keep(&mut self, line: &[u8], field: &[u8], place: &mut Range<usize>) {
+        if let Some(value) = line.strip_prefix(field) {
+            let start = self.text.len();
+            self.text += &String::from_utf8_lossy(value.trim_ascii());
+            *place = start..self.text.len();
+        }
+    }
+
+    fn add(&mut self, mut entry: Entry) {
+        if entry.name.is_empty() {
             return;
         }
-        if name == "dpkg" {
-            self.native = Some(entry.arch.clone());
+        // What was wanted, whether there is an error, and what is.
+        let status = &self.text[entry.status.clone()];
+        entry.is_held = status.split(' ').next() == Some("hold");
+        let word = status.rfind(' ').map_or(0, |space| space + 1);
+        entry.status.start += word;
+        if self.text[entry.name.clone()] == *"dpkg" {
+            self.native = Some(self.text[entry.arch.clone()].into());
         }
-        if let Presence::Unfinished(_) = presence(&entry) {
-            self.unfinished.push(name.into());
+        if let Presence::Unfinished(_) = self.presence(&entry) {
+            self.unfinished.push(self.text[entry.name.clone()].into());
         }
-        self.packages.entry(name.into()).or_default().push(entry);
+        self.packages.push(entry);
+    }
+
+    /// Those of a name.
+    fn named(&self, name: &str) -> &[Entry] {
+        let behind =
+            &self.packages[self.packages.partition_point(|entry| self.text[entry.name.clone()] < *name)..];
+        &behind[..behind.partition_point(|entry| self.text[entry.name.clone()] == *name)]
+    }
+
+    fn presence(&self, entry: &Entry) -> Presence {
+        match &self.text[entry.status.clone()] {
+            "installed" => Presence::Installed(self.text[entry.version.clone()].to_owned()),
+            "config-files" => Presence::ConfigFiles,
+            "not-installed" | "" => Presence::Gone,
+            unfinished => Presence::Unfinished(unfinished.to_owned()),
+        }
+    }
+
+    fn is_installed(&self, entry: &Entry) -> bool {
+        self.text[entry.status.clone()] == *"installed"
     }
 
     /// What there is of a package. Without an architecture in its name it is that of the machine, or one for all.
     pub(crate) fn find(&self, name: &str) -> Found {
         let (base, arch) = split(name);
-        let entries = self.packages.get(base).map(Vec::as_slice).unwrap_or_default();
-        let is_meant = |entry: &&Entry| match (arch, &self.native) {
-            (Some("all"), _) => &*entry.arch == "all",
+        let entries = self.named(base);
+        let arch_of = |entry: &Entry| &self.text[entry.arch.clone()];
+        let is_meant = |entry: &&Entry| match (arch, self.native.as_deref()) {
+            (Some("all"), _) => arch_of(entry) == "all",
             (Some(arch), native) => {
-                *entry.arch == *arch || (&*entry.arch == "all" && native.as_deref() == Some(arch))
+                arch_of(entry) == arch || (arch_of(entry) == "all" && native == Some(arch))
             }
-            (None, Some(native)) => entry.arch == *native || &*entry.arch == "all",
+            (None, Some(native)) => arch_of(entry) == native || arch_of(entry) == "all",
             (None, None) => true,
         };
-        let installed = |entry: &&Entry| matches!(presence(entry), Presence::Installed(_));
-        let elsewhere = || entries.iter().filter(installed).map(|entry| entry.arch.to_string()).collect();
         let Some(entry) = entries.iter().find(is_meant) else {
-            return Found { elsewhere: elsewhere(), ..Found::default() };
+            let elsewhere = entries.iter().filter(|entry| self.is_installed(entry));
+            let elsewhere = elsewhere.map(|entry| arch_of(entry).to_owned()).collect();
+            return Found { elsewhere, ..Found::default() };
         };
         let hold = entry
             .is_held
             .then(|| Hold { by: "dpkg".to_owned(), release: format!("`apt-mark unhold {name}` lets it go") });
-        let presence = presence(entry);
-        let arch = (presence != Presence::Gone && !entry.arch.is_empty()).then(|| entry.arch.to_string());
+        let presence = self.presence(entry);
+        let arch = (presence != Presence::Gone && !entry.arch.is_empty()).then(|| arch_of(entry).to_owned());
         Found { presence, arch, hold, ..Found::default() }
     }
 
-    /// The names of all packages that are installed, in any architecture.
+    /// The names of all packages that are installed, once for each architecture, in their order.
     pub(crate) fn installed(&self) -> impl Iterator<Item = &str> {
-        let is_installed = |entry: &Entry| matches!(presence(entry), Presence::Installed(_));
-        self.packages
-            .iter()
-            .filter(move |(_, entries)| entries.iter().any(is_installed))
-            .map(|(name, _)| &**name)
+        let installed = self.packages.iter().filter(|entry| self.is_installed(entry));
+        installed.map(|entry| &self.text[entry.name.clone()])
     }
 
     /// The name under which apt tells of a package: with its architecture only if that is a foreign one.
@@ -120,15 +154,6 @@ fn split(name: &str) -> (&str, Option<&str>) {
         Some((base, "native")) => (base, None),
         Some((base, arch)) => (base, Some(arch)),
         None => (name, None),
-    }
-}
-
-fn presence(entry: &Entry) -> Presence {
-    match &*entry.status {
-        "installed" => Presence::Installed(entry.version.to_string()),
-        "config-files" => Presence::ConfigFiles,
-        "not-installed" | "" => Presence::Gone,
-        unfinished => Presence::Unfinished(unfinished.to_owned()),
     }
 }
 
@@ -205,7 +230,7 @@ Architecture: amd64
 
     #[test]
     fn what_is_there_is_found() {
-        let database = Database::parse(STATUS);
+        let database = Database::parse(STATUS.as_bytes());
         for (name, expected) in [
             ("dpkg", "1.21.22 amd64"),
             ("libc6", "2.36-9 amd64"),
@@ -230,14 +255,13 @@ Architecture: amd64
         }
         assert_eq!(database.unfinished(), ["half".into(), "pending".into()]);
         assert_eq!(database.find("wine32").elsewhere, ["i386"]);
-        let mut installed: Vec<&str> = database.installed().collect();
-        installed.sort_unstable();
-        assert_eq!(installed, ["adduser", "dpkg", "libc6", "wine32"]);
+        let installed: Vec<&str> = database.installed().collect();
+        assert_eq!(installed, ["adduser", "dpkg", "libc6", "libc6", "wine32"]);
     }
 
     #[test]
     fn apt_names_the_architecture_of_foreign_packages_only() {
-        let database = Database::parse(STATUS);
+        let database = Database::parse(STATUS.as_bytes());
         for (name, expected) in
             [("bash", "bash"), ("bash:amd64", "bash"), ("bash:all", "bash"), ("bash:i386", "bash:i386")]
         {
@@ -248,10 +272,10 @@ Architecture: amd64
     #[test]
     fn a_database_may_be_empty_or_broken() {
         for text in ["", "\n\n\n", "no field\n", "Package: a", "Status: x\n\nVersion: 1"] {
-            assert_eq!(Database::parse(text).find("a").presence, Presence::Gone, "{text}");
+            assert_eq!(Database::parse(text.as_bytes()).find("a").presence, Presence::Gone, "{text}");
         }
         let without_dpkg =
-            Database::parse("Package: a\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\n");
+            Database::parse(b"Package: a\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\n");
         assert_eq!(shown(&without_dpkg.find("a")), "1 arm64");
     }
 }

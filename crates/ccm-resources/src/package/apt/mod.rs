@@ -14,13 +14,17 @@ use ccm_model::Failure;
 use super::call::{Call, SECONDS_LEFT, ask};
 use super::provider::Packages;
 use super::state::{Found, Offer, Scheme};
-use super::tool::{Reach, Target, Tool, Way, exists, suits, text};
+use super::tool::{Reach, Target, Tool, Way, bytes, exists, suits};
 use database::Database;
 use policy::Policy;
 
 const APT_GET: &str = "/usr/bin/apt-get";
 const APT_CACHE: &str = "/usr/bin/apt-cache";
 const DPKG: &str = "/usr/bin/dpkg";
+const DPKG_QUERY: &str = "/usr/bin/dpkg-query";
+/// What dpkg-query is asked to print of each package: as much as counts, in the form of the file.
+const FORMAT: &str =
+    "Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\\n";
 
 /// What dpkg knows of each package.
 const STATUS: &str = "/var/lib/dpkg/status";
@@ -64,9 +68,10 @@ impl Tool for Apt {
             let status = if is_between || is_to_end {
                 // Another dpkg is at work, or was killed: only dpkg can tell what is true. And in a run that is to end
                 // no file is read any more, but what was done is still looked at.
-                ask(&Call::new(DPKG, "dpkg --status", &["--status"]), reach, true).await?
+                let call = Call::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
+                ask(&call, reach, true).await?.into_bytes()
             } else {
-                text(reach.host, STATUS, LONGEST_STATUS)?.unwrap_or_default()
+                bytes(reach.host, STATUS, LONGEST_STATUS)?.unwrap_or_default()
             };
             Ok(Database::parse(&status))
         })
@@ -91,7 +96,7 @@ impl Tool for Apt {
 
     fn asked_as_well(&self, database: &Database) -> Vec<String> {
         let mut names: Vec<String> = database.installed().map(str::to_owned).collect();
-        names.sort_unstable();
+        names.dedup();
         names
     }
 

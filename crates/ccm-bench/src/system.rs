@@ -1,0 +1,158 @@
+//! Packages and services of the machine that are as they should be, beside the tools that tell of them.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::apply::{Listener, Loaded};
+use crate::measure::{ratio, ratio_within, times};
+
+const STATUS: &str = "/var/lib/dpkg/status";
+/// Is there while systemd runs the machine.
+const BOOTED: &str = "/run/systemd/system";
+const SYSTEMCTL: &str = "/usr/bin/systemctl";
+const COUNT: usize = 50;
+const ROUNDS: usize = 101;
+
+/// Packages that are installed, against a program that reads the database of dpkg.
+pub(crate) fn packages() {
+    let status = std::fs::read_to_string(STATUS).unwrap_or_default();
+    let all = installed(&status);
+    let mut names: Vec<&str> = all.keys().copied().collect();
+    names.sort_unstable();
+    names.truncate(COUNT);
+    if names.len() < COUNT || !Path::new("/usr/bin/apt-get").exists() {
+        println!("packages-steady: skipped, apt has not installed {COUNT} packages here");
+        return;
+    }
+    for count in [1, COUNT] {
+        let names = &names[..count];
+        let loaded = Loaded::new(&manifest("package", names, "provider: apt"));
+        let bare = || {
+            let status = std::fs::read_to_string(STATUS).expect("the database of dpkg");
+            let installed = installed(&status);
+            assert!(names.iter().all(|name| installed.contains_key(name)), "a package is gone");
+        };
+        let (ours, theirs) = times(ROUNDS, || loaded.apply(Listener::None), bare);
+        let aim = (count == COUNT).then_some(1.5);
+        ratio_within(&format!("packages-steady: {count} of {}", all.len()), ours, theirs, aim);
+    }
+}
+
+/// What is installed, by name: as much as a plain program has to know.
+fn installed(status: &str) -> HashMap<&str, &str> {
+    let mut installed = HashMap::new();
+    let (mut name, mut is_installed) = ("", false);
+    for line in status.lines() {
+        if let Some(value) = line.strip_prefix("Package: ") {
+            name = value;
+        } else if let Some(value) = line.strip_prefix("Status: ") {
+            is_installed = value.ends_with(" installed");
+        } else if let Some(version) = line.strip_prefix("Version: ")
+            && is_installed
+        {
+            installed.insert(name, version);
+        }
+    }
+    installed
+}
+
+/// Services that run, against one call that asks for all. Where no systemd runs, what it would print is recorded, and a
+/// stand-in prints that to both sides.
+pub(crate) fn services(scratch: &Path) {
+    if Path::new(BOOTED).is_dir() {
+        services_here();
+    } else if let Err(why) = with_stand_in(scratch) {
+        println!("services-steady: skipped, no systemd runs here, and {why}");
+    }
+}
+
+fn services_here() {
+    let list = ["list-units", "--type=service", "--state=running", "--plain", "--no-legend", "--no-pager"];
+    let printed = systemctl(&list);
+    let units: Vec<&str> =
+        printed.lines().filter_map(|line| line.split_whitespace().next()).take(COUNT).collect();
+    let loaded = Loaded::new(&manifest("service", &units, "ensure: running"));
+    let bare = || {
+        let asked = format!("--property={PROPERTIES}");
+        let printed = systemctl(&[&["--no-pager", "show", &*asked, "--"], &*units].concat());
+        assert_eq!(printed.matches("ActiveState=active").count(), units.len(), "a service stopped");
+    };
+    let (ours, theirs) = times(ROUNDS, || loaded.apply(Listener::None), bare);
+    let whose = if std::env::var_os(STAND_IN).is_some() { " of a stand-in for systemctl" } else { "" };
+    let name = format!("services-steady: {}{whose}", units.len());
+    if units.len() == COUNT { ratio_within(&name, ours, theirs, 1.5) } else { ratio(&name, ours, theirs) }
+}
+
+const PROPERTIES: &str = "Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,NeedDaemonReload,\
+    CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,TimeoutStartUSec,TimeoutStopUSec";
+
+fn systemctl(arguments: &[&str]) -> String {
+    let output = Command::new(SYSTEMCTL).args(arguments).stdin(Stdio::null()).output().expect("systemctl");
+    assert!(output.status.success(), "systemctl failed");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Says to this program that what runs is a stand-in.
+const STAND_IN: &str = "CCM_BENCH_STAND_IN";
+
+/// Measures in a namespace in which a directory and a program stand for systemd.
+fn with_stand_in(scratch: &Path) -> Result<(), &'static str> {
+    let script =
+        "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && mount --bind \"$1\" /usr/bin/systemctl";
+    let program = scratch.join("systemctl");
+    let (list, shown) = (scratch.join("list"), scratch.join("shown"));
+    let (mut units, mut blocks) = (String::new(), String::new());
+    for number in 0..COUNT {
+        // A `String` takes everything.
+        let _ = writeln!(units, "unit-{number}.service loaded active running made up");
+        let _ = write!(blocks, "{}", block(number));
+    }
+    std::fs::write(&list, units).expect("to write");
+    std::fs::write(&shown, blocks).expect("to write");
+    let text = format!(
+        "#!/bin/sh\ncase \"$*\" in *list-units*) exec cat '{}' ;; esac\nexec cat '{}'\n",
+        list.display(),
+        shown.display()
+    );
+    std::fs::write(&program, text).expect("to write");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, executable).expect("to make it executable");
+    let unshare = |command: &str| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "sh", "-c", command, "sh"]).arg(&program);
+        unshare
+    };
+    let can = unshare(script).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !can.is_ok_and(|status| status.success()) {
+        return Err("none can be stood in for without root and namespaces");
+    }
+    let this = std::env::current_exe().expect("this program");
+    let measured = unshare(&format!("{script} && exec \"$2\" --rows services-steady"))
+        .arg(this)
+        .env(STAND_IN, "yes")
+        .status()
+        .expect("this program");
+    assert!(measured.success(), "the benchmark failed");
+    Ok(())
+}
+
+/// What systemctl prints of a service that runs.
+fn block(number: usize) -> String {
+    format!(
+        "{}Type=notify\nTimeoutStartUSec=1min 30s\nTimeoutStopUSec=1min 30s\nRemainAfterExit=no\nResult=success\n\
+         ExecMainCode=0\nExecMainStatus=0\nId=unit-{number}.service\nNames=unit-{number}.service\nLoadState=loaded\n\
+         ActiveState=active\nSubState=running\nDropInPaths=\nUnitFileState=enabled\nNeedDaemonReload=no\n\
+         CanReload=no\nLoadError=\n",
+        if number == 0 { "" } else { "\n" }
+    )
+}
+
+fn manifest(type_name: &str, names: &[&str], properties: &str) -> String {
+    let mut text = format!("ccm:\n  resources:\n    - {type_name}:\n");
+    for name in names {
+        let _ = writeln!(text, "        - {name}: {{{properties}}}");
+    }
+    text
+}

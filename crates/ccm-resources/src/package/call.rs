@@ -8,12 +8,11 @@ use ccm_host::{Command, Exit, Finished, Host, Level};
 use ccm_model::{Failure, Stream, display_duration};
 
 use super::tool::Reach;
+use super::wanted::Package;
 use crate::printed::{tail, text};
 
 /// How long a call may take that asks the index, which may fetch it first.
 const QUERY: Duration = Duration::from_secs(600);
-/// How long a call may take that fetches or changes packages.
-const CHANGE: Duration = Duration::from_secs(3600);
 /// How long a change of packages may go on after the run was asked to stop.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// The pause before another try where a lock is held.
@@ -25,6 +24,24 @@ const ENVIRONMENT: [(&str, &str); 3] = [
     ("APT_LISTBUGS_FRONTEND", "none"),
     ("APT_LISTCHANGES_FRONTEND", "none"),
 ];
+
+/// How long a call may take that fetches or changes packages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// While it works; none is for ever.
+    pub work: Option<Duration>,
+    /// While it waits for another program.
+    pub lock: Duration,
+}
+
+impl Limits {
+    /// The longest of packages that are changed together.
+    pub(crate) fn of<'p>(packages: impl Iterator<Item = &'p Package> + Clone) -> Self {
+        let work = packages.clone().map(|package| package.timeout);
+        let work = work.reduce(|one, other| Some(one?.max(other?))).flatten();
+        Self { work, lock: packages.map(|package| package.lock_timeout).max().unwrap_or_default() }
+    }
+}
 
 /// A call of a package tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,14 +61,14 @@ impl Call {
         Self { program, args, title, is_delicate: false }
     }
 
-    fn command(&self, host: Host<'_>, timeout: Duration) -> Command {
+    fn command(&self, host: Host<'_>, timeout: Option<Duration>) -> Command {
         let mut environment = host.runner.base_environment();
         environment.retain(|(name, _)| ENVIRONMENT.iter().all(|(fixed, _)| fixed != name));
         environment.extend(ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())));
         Command {
             args: self.args.iter().map(Into::into).collect(),
             environment,
-            timeout: Some(timeout),
+            timeout,
             ..Command::new(PathBuf::from(self.program))
         }
     }
@@ -59,7 +76,7 @@ impl Call {
 
 /// Asks, and returns what was printed. A question about what was done is asked even if the run is to stop.
 pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result<String, Failure> {
-    let command = call.command(reach.host, QUERY);
+    let command = call.command(reach.host, Some(QUERY));
     let mut ignore = |_, _: &str| {};
     let finished = if is_short {
         let host = Host { runner: reach.queries, ..reach.host };
@@ -75,12 +92,9 @@ pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result
 }
 
 /// Carries out a call, waiting for locks.
-pub(crate) async fn carry_out(
-    call: &Call,
-    lock_timeout: Duration,
-    context: &mut Context<'_>,
-) -> Result<(), Failure> {
+pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context<'_>) -> Result<(), Failure> {
     let (host, cancellation) = (context.host, context.cancellation);
+    let lock_timeout = limits.lock;
     let began = host.clock.monotonic();
     let mut told = None;
     let ended = loop {
@@ -92,7 +106,7 @@ pub(crate) async fn carry_out(
         for arg in &mut call.args {
             *arg = arg.replace(SECONDS_LEFT, &left.as_secs().to_string());
         }
-        let command = call.command(host, CHANGE + left);
+        let command = call.command(host, limits.work.map(|work| work.saturating_add(left)));
         let mut on_line = |stream, line: &str| {
             if let Some(lock) = held_lock(line)
                 && told.is_none()

@@ -6,7 +6,7 @@ use ccm_engine::Context;
 use ccm_host::Level;
 use ccm_model::Failure;
 
-use super::call::carry_out;
+use super::call::{Limits, carry_out};
 use super::decide::{Done, Install, Plan, lacking, plan};
 use super::provider::{Packages, is_root, matters};
 use super::state::{Offer, Presence, State};
@@ -99,8 +99,8 @@ impl<T: Tool> Packages<T> {
         if !asks.contains(&true) {
             return planned;
         }
-        let lock_timeout = changes.iter().map(|(package, _)| package.lock_timeout).max().unwrap_or_default();
-        let ended = carry_out(&self.0.refresh(context.host), lock_timeout, context).await;
+        let limits = Limits::of(changes.iter().map(|(package, _)| *package));
+        let ended = carry_out(&self.0.refresh(context.host), limits, context).await;
         match ended {
             Ok(()) => {
                 remember_refresh(&self.0, context);
@@ -189,15 +189,15 @@ impl<T: Tool> Packages<T> {
         context: &mut Context<'_>,
     ) -> Vec<Result<Done, Failure>> {
         let targets: Vec<Target<'_>> = members.iter().map(Member::target).collect();
-        let lock_timeout = members.iter().map(|member| member.package.lock_timeout).max().unwrap_or_default();
+        let limits = Limits::of(members.iter().map(|member| member.package));
         if let Some(call) = self.0.prepare(context.host, way, &targets)
-            && let Err(failure) = carry_out(&call, lock_timeout, context).await
+            && let Err(failure) = carry_out(&call, limits, context).await
         {
             let database = self.database(context).await.ok();
             let failure = self.advised(failure, database.as_deref());
             return members.iter().map(|_| Err(failure.clone())).collect();
         }
-        let ended = carry_out(&self.0.change(context.host, way, &targets), lock_timeout, context).await;
+        let ended = carry_out(&self.0.change(context.host, way, &targets), limits, context).await;
         let done = |member: &Member<'_>| Ok(Done::Changed { version: member.version.clone() });
         let failure = match ended {
             // What it amounts to is verified.

@@ -17,6 +17,9 @@ pub(crate) struct PackageProperties {
     pub recommends: Option<bool>,
     /// Remove the configuration files as well. Only with `ensure: absent`, and with apt. Default: `false`.
     pub purge: Option<bool>,
+    /// How long a call of the package tool may take that fetches or changes something; `0` means for ever. Of packages that
+    /// are changed together the longest counts. Default: `1h`.
+    pub timeout: Option<Length>,
     /// How long to wait while another program works on the packages of the machine; `0` does not wait.
     /// Default: `5m`.
     pub lock_timeout: Option<Length>,

@@ -19,6 +19,8 @@ pub(crate) struct Package {
     pub update_cache: Option<Duration>,
     pub recommends: bool,
     pub purge: bool,
+    /// How long a call may take that is not waiting; none is for ever.
+    pub timeout: Option<Duration>,
     pub lock_timeout: Duration,
 }
 
@@ -112,6 +114,8 @@ impl Package {
                 update_cache: written.update_cache.map(|length| length.0),
                 recommends: written.recommends.unwrap_or_default(),
                 purge,
+                timeout: Some(written.timeout.map_or(TIMEOUT, |length| length.0))
+                    .filter(|length| !length.is_zero()),
                 lock_timeout: written.lock_timeout.map_or(LOCK_TIMEOUT, |length| length.0),
             })
         } else {
@@ -120,6 +124,8 @@ impl Package {
     }
 }
 
+/// How long a call may take if nothing is said.
+const TIMEOUT: Duration = Duration::from_secs(3600);
 /// How long a lock is waited for if nothing is said.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
 

@@ -374,3 +374,30 @@ fn a_daemon_that_a_package_starts_is_noted() {
         (Outcome::Changed, &["left running: 7 nginx".to_owned()][..])
     );
 }
+
+#[test]
+fn the_longest_timeout_counts_for_all_that_one_call_changes() {
+    let seconds = |limits: &[&str]| {
+        let machine = Machine::debian(&[]);
+        machine.becomes(&["a installed 1", "b installed 1"]);
+        machine.index(&policy(&["a 1", "b 1"]));
+        let names = ["a", "b"].into_iter().zip(limits);
+        let limited = names.map(|(name, limit)| match *limit {
+            "" => package(name, &[("lock_timeout", "1s")]),
+            limit => package(name, &[("lock_timeout", "1s"), ("timeout", limit)]),
+        });
+        assert!(told(&machine.apply(limited.collect())).iter().all(|told| told == "changed"));
+        let ran = machine.runner.fake.ran();
+        let install = ran.iter().rfind(|command| command.args.first().is_some_and(|verb| verb == "install"));
+        install.expect("an installation").timeout.map(|timeout| timeout.as_secs())
+    };
+    for (limits, expected) in [
+        (&["", ""][..], Some(3601)),
+        (&["10m", "20m"], Some(1201)),
+        (&["10m", ""], Some(3601)),
+        (&["10m", "0"], None),
+        (&["10m"], Some(601)),
+    ] {
+        assert_eq!(seconds(limits), expected, "{limits:?}");
+    }
+}

@@ -247,6 +247,12 @@ impl Context<'_> {
         self.known.shared(read).await
     }
 
+    /// Gives what a type remembers for the whole run, whatever is executed: nothing that is true of the machine, but what
+    /// was asked of it, so that it can be asked at once the next time. There is one for each `T`.
+    pub fn kept<T: Any + Default>(&self) -> Rc<T> {
+        self.known.kept()
+    }
+
     /// Says what deserves attention although it is no failure.
     pub fn warn(&mut self, warning: impl Into<String>) {
         self.warnings.push(warning.into());

@@ -25,6 +25,7 @@ pub(crate) struct Ahead {
 pub(crate) struct Known {
     ahead: RefCell<HashMap<ResourceIndex, Ahead>>,
     shared: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
+    kept: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
     forgotten: Cell<u64>,
     singly: Cell<bool>,
 }
@@ -70,6 +71,12 @@ impl Known {
     pub(crate) fn take_ahead(&self, index: ResourceIndex) -> Option<Ahead> {
         let mut ahead = self.ahead.borrow_mut();
         if ahead.is_empty() { None } else { ahead.remove(&index) }
+    }
+
+    pub(crate) fn kept<T: Any + Default>(&self) -> Rc<T> {
+        let mut kept = self.kept.borrow_mut();
+        let value = kept.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(T::default()));
+        Rc::clone(value).downcast().unwrap_or_default()
     }
 
     pub(crate) async fn shared<T: Any, E>(

@@ -2,7 +2,8 @@
 //! by one call, with an outcome for each.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
@@ -21,8 +22,18 @@ const AT_ONCE: usize = 256;
 /// A provider that works with a tool.
 pub(crate) struct Packages<T>(pub T);
 
-/// What the index was asked for, which holds as long as the database does.
-struct Offers(RefCell<HashMap<String, Offer>>);
+/// What the index was asked for, which holds as long as the database does. Each tool has its own.
+struct Offers<D>(RefCell<HashMap<String, Offer>>, PhantomData<D>);
+
+/// Whatever a tool was asked for in the run. What was of interest once is so again when something has changed, and to ask for
+/// all costs hardly more than to ask for one.
+struct Asked<D>(RefCell<BTreeSet<String>>, PhantomData<D>);
+
+impl<D> Default for Asked<D> {
+    fn default() -> Self {
+        Self(RefCell::default(), PhantomData)
+    }
+}
 
 impl<T: Tool> Provider<PackageKind> for Packages<T> {
     fn name(&self) -> &'static str {
@@ -177,13 +188,15 @@ impl<T: Tool> Packages<T> {
         }
         let database = self.database(context).await?;
         let reach = Reach::of(context);
-        let known: Rc<Offers> = context
+        let asked: Rc<Asked<T::Database>> = context.kept();
+        asked.0.borrow_mut().extend(names.iter().map(|name| (*name).to_owned()));
+        let known: Rc<Offers<T::Database>> = context
             .shared(async || {
-                let as_well = self.0.asked_as_well(&database);
-                let all: Vec<&str> =
-                    names.iter().copied().chain(as_well.iter().map(String::as_str)).collect();
+                let mut all = asked.0.borrow().clone();
+                all.extend(self.0.asked_as_well(&database));
+                let all: Vec<&str> = all.iter().map(String::as_str).collect();
                 let offers = self.0.offers(reach, &database, &all).await?;
-                Ok::<_, Failure>(Offers(RefCell::new(offers)))
+                Ok::<_, Failure>(Offers(RefCell::new(offers), PhantomData))
             })
             .await?;
         let missing: Vec<&str> =

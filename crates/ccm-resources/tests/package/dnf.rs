@@ -48,6 +48,21 @@ fn packages_are_installed_upgraded_downgraded_and_removed() {
 }
 
 #[test]
+fn after_a_change_all_that_was_asked_for_is_asked_at_once() {
+    let machine = Machine::rocky("a 0 1 1 noarch\nb 0 1 1 noarch\nc 0 1 1 noarch\n");
+    machine.index("a 0 2 1 noarch\nb 0 1 1 noarch\nc 0 1 1 noarch\n");
+    machine.becomes_as("a 0 2 1 noarch\nb 0 1 1 noarch\nc 0 1 1 noarch\n");
+    let latest = |name| package(name, &[("ensure", "latest")]);
+    assert_eq!(
+        told(&machine.apply(vec![latest("a"), latest("b"), latest("c")])),
+        ["changed", "stable", "stable"]
+    );
+    let ran = machine.runner.fake.lines();
+    let asked = ran.iter().filter(|line| line.contains("repoquery")).map(|line| line.ends_with("a b c"));
+    assert_eq!(asked.collect::<Vec<_>>(), [true, true]);
+}
+
+#[test]
 fn dnf_5_is_preferred_and_knows_no_option_of_4() {
     let mut machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\n");
     machine.files.files.insert("/usr/bin/dnf5".into());

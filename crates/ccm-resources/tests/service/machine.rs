@@ -11,7 +11,7 @@ use ccm_resources::types;
 pub(crate) const SYSTEMCTL: &str = "systemctl --no-ask-password --no-pager";
 
 const PROPERTIES: &str = "--property=Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,NeedDaemonReload,\
-    CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,TimeoutStartUSec,TimeoutStopUSec";
+    CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,TimeoutStartUSec,TimeoutStopUSec,Triggers";
 
 pub(crate) struct Machine {
     pub runner: FakeRunner,

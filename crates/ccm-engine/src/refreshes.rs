@@ -4,7 +4,7 @@
 //! out when the execution turned out to change nothing, and when the subscriber had its turn. What is left
 //! then, whatever the reason, is owed to the next run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use ccm_model::{
     ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction,
 };
 
-use crate::ledger::{Debt, Ledger, Pair, dropped, owed, paid, whole};
+use crate::ledger::{Debt, Debts, Ledger, Named, Pair, dropped, hash, owed, paid, whole};
 use crate::run::Run;
 
 /// A refresh that is owed at this moment of the walk.
@@ -90,16 +90,24 @@ impl<'a> Refreshes<'a> {
         if ledger.earlier().is_empty() {
             return;
         }
-        let mut left = ledger.earlier().clone();
+        let earlier = Earlier::new(ledger);
+        let mut found = BTreeSet::new();
         for subscriber in self.run.catalog.indices() {
-            for pair in self.owed_by(subscriber) {
-                if let Some(debt) = left.remove(&pair) {
-                    self.standing.insert(pair, Standing::new(debt, true));
+            for source in self.subscriptions(subscriber) {
+                let pair = self.pair(subscriber, source);
+                let before = earlier
+                    .find(self.real(subscriber), self.real(source))
+                    .or_else(|| earlier.find_alike(pair.clone()));
+                if let Some((before, debt)) = before {
+                    self.standing.insert(pair, Standing::new(debt.clone(), true));
+                    found.insert(before);
                 }
             }
         }
-        for (pair, debt) in left {
-            self.settle(ledger, pair, debt);
+        for (pair, debt) in ledger.earlier() {
+            if !found.contains(pair) {
+                self.settle(ledger, pair.clone(), debt.clone());
+            }
         }
     }
 
@@ -110,30 +118,46 @@ impl<'a> Refreshes<'a> {
         if !is_ours && self.run.host.files.exists(Path::new(&debt.manifest)).unwrap_or(true) {
             self.standing.insert(pair, Standing::new(debt, true));
         } else if !self.run.noop {
-            let has = |id: &ResourceId| self.run.catalog.indices().any(|index| self.id(index) == *id);
+            let is = |id: &ResourceId, named: &Named| match &named.hash {
+                Some(expected) => hash(id, ledger.salt()) == *expected,
+                None => *id == named.shown,
+            };
+            let has = |named| self.run.catalog.indices().any(|index| is(self.real(index), named));
             let cause = match (has(&pair.subscriber), has(&pair.source)) {
                 (false, _) => SettledCause::NoSubscriber,
                 (true, false) => SettledCause::NoSource,
                 (true, true) => SettledCause::NoSubscription,
             };
             let refresh = refresh(&pair, &debt);
-            self.settled.push(SettledRefresh { subscriber: pair.subscriber, refresh, cause });
+            self.settled.push(SettledRefresh { subscriber: pair.subscriber.shown, refresh, cause });
         }
     }
 
-    /// The name of a resource, as it is shown.
-    fn id(&self, index: ResourceIndex) -> ResourceId {
-        let id = &self.run.catalog.resource(index).id;
-        ResourceId::new(Arc::clone(&id.type_name), &*self.redactor.redact(&id.name))
+    /// The name of a resource, with whatever is sensitive in it.
+    fn real(&self, index: ResourceIndex) -> &'a ResourceId {
+        &self.run.catalog.resource(index).id
     }
 
-    /// What a subscriber can owe. What stands for a child has nothing of its own to refresh.
-    fn owed_by(&self, subscriber: ResourceIndex) -> Vec<Pair> {
+    fn named(&self, index: ResourceIndex) -> Named {
+        let id = self.real(index);
+        Named::new(id, &self.redactor.redact(&id.name), self.ledger.map_or("", Ledger::salt))
+    }
+
+    fn pair(&self, subscriber: ResourceIndex, source: ResourceIndex) -> Pair {
+        Pair { subscriber: self.named(subscriber), source: self.named(source) }
+    }
+
+    /// To whom a subscriber can owe something. What stands for a child has nothing of its own to refresh.
+    fn subscriptions(&self, subscriber: ResourceIndex) -> Vec<ResourceIndex> {
         if self.run.catalog.resource(subscriber).stands_for.is_some() {
             return Vec::new();
         }
-        let sources = self.graph.subscriptions(subscriber);
-        sources.map(|source| Pair { subscriber: self.id(subscriber), source: self.id(source) }).collect()
+        self.graph.subscriptions(subscriber).collect()
+    }
+
+    /// What a subscriber can owe.
+    fn owed_by(&self, subscriber: ResourceIndex) -> Vec<Pair> {
+        self.subscriptions(subscriber).into_iter().map(|source| self.pair(subscriber, source)).collect()
     }
 
     /// What a change of a resource asks for. Who is in noop is asked for nothing.
@@ -148,7 +172,7 @@ impl<'a> Refreshes<'a> {
         sources
             .flat_map(|source| self.graph.subscribers(source).map(move |subscriber| (subscriber, source)))
             .filter(|(subscriber, _)| is_asked(catalog.resource(*subscriber)))
-            .map(|(subscriber, source)| Pair { subscriber: self.id(subscriber), source: self.id(source) })
+            .map(|(subscriber, source)| self.pair(subscriber, source))
             .collect()
     }
 
@@ -163,7 +187,7 @@ impl<'a> Refreshes<'a> {
             return Vec::new();
         }
         let owed = |source: ResourceIndex| {
-            let pair = Pair { subscriber: self.id(index), source: self.id(source) };
+            let pair = self.pair(index, source);
             let standing = self.standing.get(&pair).filter(|standing| standing.is_earlier)?;
             Some((source, refresh(&pair, &standing.debt)))
         };
@@ -258,7 +282,11 @@ impl<'a> Refreshes<'a> {
     }
 
     fn content(&self, ledger: &Ledger) -> String {
-        whole(&ledger.run().key, self.standing.iter().map(|(pair, standing)| (pair, &standing.debt)))
+        whole(
+            &ledger.run().key,
+            ledger.salt(),
+            self.standing.iter().map(|(pair, standing)| (pair, &standing.debt)),
+        )
     }
 
     /// Leaves in the ledger what is still owed.
@@ -280,9 +308,48 @@ impl<'a> Refreshes<'a> {
         let still = |(pair, standing): (Pair, Standing)| {
             let refresh = refresh(&pair, &standing.debt);
             let cause = standing.cause.unwrap_or(OwedCause::OtherManifest(standing.debt.manifest));
-            StillOwed { subscriber: pair.subscriber, refresh, cause }
+            StillOwed { subscriber: pair.subscriber.shown, refresh, cause }
         };
         Summary { owed: self.standing.into_iter().map(still).collect(), settled: self.settled, unwritten }
+    }
+}
+
+/// What earlier runs have left, to be found by the names of resources, however these were shown then.
+struct Earlier<'l> {
+    debts: &'l Debts,
+    salt: &'l str,
+    /// Where a name is hidden: both of them, each by its hash if it has one.
+    hidden: HashMap<(String, String), &'l Pair>,
+}
+
+impl<'l> Earlier<'l> {
+    fn new(ledger: &'l Ledger) -> Self {
+        let debts = ledger.earlier();
+        let is_hidden = |pair: &&Pair| pair.subscriber.hash.is_some() || pair.source.hash.is_some();
+        let by = |named: &Named| named.hash.clone().unwrap_or_else(|| hash(&named.shown, ledger.salt()));
+        let hidden = debts.keys().filter(is_hidden);
+        let hidden = hidden.map(|pair| ((by(&pair.subscriber), by(&pair.source)), pair)).collect();
+        Self { debts, salt: ledger.salt(), hidden }
+    }
+
+    fn find(&self, subscriber: &ResourceId, source: &ResourceId) -> Option<(&'l Pair, &'l Debt)> {
+        let plain = |id: &ResourceId| Named { shown: id.clone(), hash: None };
+        let pair = Pair { subscriber: plain(subscriber), source: plain(source) };
+        self.debts.get_key_value(&pair).or_else(|| {
+            if self.hidden.is_empty() {
+                return None;
+            }
+            let pair = self.hidden.get(&(hash(subscriber, self.salt), hash(source, self.salt)))?;
+            self.debts.get_key_value(*pair)
+        })
+    }
+
+    /// Finds what was written without a hash, which is owed by all that look like it.
+    fn find_alike(&self, mut pair: Pair) -> Option<(&'l Pair, &'l Debt)> {
+        if pair.subscriber.hash.take().is_none() & pair.source.hash.take().is_none() {
+            return None;
+        }
+        self.debts.get_key_value(&pair)
     }
 }
 
@@ -292,7 +359,7 @@ fn not_written(ledger: &Ledger) -> String {
 }
 
 fn refresh(pair: &Pair, debt: &Debt) -> OwedRefresh {
-    OwedRefresh { source: pair.source.clone(), run_id: debt.run_id.clone(), since: debt.since }
+    OwedRefresh { source: pair.source.shown.clone(), run_id: debt.run_id.clone(), since: debt.since }
 }
 
 /// Why the turn of a subscriber has not paid what it owes; none if it has: it was refreshed, or its own rules

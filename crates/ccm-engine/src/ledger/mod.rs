@@ -15,7 +15,7 @@ use ccm_host::state::Directory;
 
 pub(crate) use file::LedgerFile;
 pub use pending::{PendingLedger, PendingRefresh, pending};
-pub(crate) use record::{Debt, Debts, Pair, dropped, owed, paid, whole};
+pub(crate) use record::{Debt, Debts, Named, Pair, dropped, hash, owed, paid, whole};
 
 use file::DIRECTORY;
 use record::{Content, Unreadable};
@@ -69,6 +69,7 @@ pub struct LedgerRun {
 #[derive(Debug)]
 pub struct Ledger {
     run: LedgerRun,
+    salt: String,
     earlier: Debts,
     damage: Option<LedgerDamage>,
     /// None for a run that writes nothing.
@@ -81,12 +82,12 @@ impl Ledger {
         let name = file::name(&run.key);
         let directory = enter(state)?;
         let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
-        let (earlier, damage) = found.unwrap_or_default();
+        let Found { salt, earlier, damage } = found.unwrap_or_default();
         let set_aside = damage.as_ref().map(|damage| damage.kept_as.clone());
         let again = state.try_clone();
         let state = again.map_err(|source| LedgerError::Directory { path: state.path().into(), source })?;
         let file = RefCell::new(LedgerFile::new(state, directory, name, set_aside));
-        Ok(Self { run, earlier, damage, file: Some(file) })
+        Ok(Self { run, salt: salted(salt), earlier, damage, file: Some(file) })
     }
 
     /// Looks at it for a run that writes nothing.
@@ -98,8 +99,8 @@ impl Ledger {
         };
         let name = file::name(&run.key);
         let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
-        let (earlier, damage) = found.unwrap_or_default();
-        Ok(Self { run, earlier, damage, file: None })
+        let Found { salt, earlier, damage } = found.unwrap_or_default();
+        Ok(Self { run, salt: salted(salt), earlier, damage, file: None })
     }
 
     /// What is wrong with it, if nobody can tell what it says.
@@ -109,6 +110,11 @@ impl Ledger {
 
     pub(crate) fn run(&self) -> &LedgerRun {
         &self.run
+    }
+
+    /// What is hashed with names that can't be shown.
+    pub(crate) fn salt(&self) -> &str {
+        &self.salt
     }
 
     /// What is owed from earlier runs; nothing can be told of a damaged one.
@@ -125,7 +131,7 @@ impl Ledger {
 /// kind.
 #[doc(hidden)]
 pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
-    record::parse(bytes).ok().map(|Content { key, debts }| whole(&key, &debts))
+    record::parse(bytes).ok().map(|Content { key, salt, debts }| whole(&key, &salt, &debts))
 }
 
 /// Opens the directory of all ledgers; none if it is not there.
@@ -137,12 +143,21 @@ fn enter(state: &Directory) -> Result<Option<Directory>, LedgerError> {
     }
 }
 
-/// What a ledger says, or what is wrong with it; none if it is not there.
-fn read(
-    directory: &Directory,
-    name: &str,
-    run: &LedgerRun,
-) -> Result<Option<(Debts, Option<LedgerDamage>)>, LedgerError> {
+/// A salt that was found, or a new one.
+fn salted(found: String) -> String {
+    if found.is_empty() { format!("{:032x}", ccm_host::random()) } else { found }
+}
+
+/// What a ledger says, or what is wrong with it.
+#[derive(Default)]
+struct Found {
+    salt: String,
+    earlier: Debts,
+    damage: Option<LedgerDamage>,
+}
+
+/// Reads a ledger; none if it is not there.
+fn read(directory: &Directory, name: &str, run: &LedgerRun) -> Result<Option<Found>, LedgerError> {
     let path = directory.path().join(name);
     let content = match file::read(directory, name) {
         Ok(None) => return Ok(None),
@@ -150,11 +165,14 @@ fn read(
         Err(error) => Err(Unreadable::Damaged { reason: error.to_string() }),
     };
     let reason = match content {
-        Ok(Content { key, debts }) if key == run.key => return Ok(Some((debts, None))),
+        Ok(Content { key, salt, debts }) if key == run.key => {
+            return Ok(Some(Found { salt, earlier: debts, damage: None }));
+        }
         Ok(Content { key, .. }) => format!("it is of the manifest `{key}`"),
         Err(Unreadable::Newer { version }) => return Err(LedgerError::Newer { path, version }),
         Err(Unreadable::Damaged { reason }) => reason,
     };
     let kept_as = format!("{name}.damaged-{}", run.run_id);
-    Ok(Some((Debts::new(), Some(LedgerDamage { path, reason, kept_as }))))
+    let damage = Some(LedgerDamage { path, reason, kept_as });
+    Ok(Some(Found { damage, ..Found::default() }))
 }

@@ -64,8 +64,8 @@ fn one(directory: &Directory, file: String) -> Option<PendingLedger> {
         Err(Unreadable::Damaged { reason }) => return Some(unreadable(format!("damaged: {reason}"))),
     };
     let refreshes = content.debts.into_iter().map(|(pair, debt)| PendingRefresh {
-        subscriber: pair.subscriber,
-        refresh: OwedRefresh { source: pair.source, run_id: debt.run_id, since: debt.since },
+        subscriber: pair.subscriber.shown,
+        refresh: OwedRefresh { source: pair.source.shown, run_id: debt.run_id, since: debt.since },
         manifest: debt.manifest,
     });
     let refreshes: Vec<PendingRefresh> = refreshes.collect();

@@ -1,8 +1,10 @@
 //! The lines of a ledger, and what they come to. Pure.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use ccm_host::sha256;
 use ccm_model::{ResourceId, display_timestamp, parse_timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +12,33 @@ const PROTOCOL: &str = "io.choria.ccm.v1.ledger";
 /// What this version writes. It reads nothing that is newer.
 const VERSION: u64 = 1;
 
+/// A resource, as a ledger names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Named {
+    /// Its name as it is shown, so without what is sensitive in it.
+    pub shown: ResourceId,
+    /// What tells it from others that look alike; none if its name is shown as it is.
+    pub hash: Option<String>,
+}
+
+impl Named {
+    /// Names a resource. Who knows the salt can try out names, but needs to look nothing up that was made before.
+    pub(crate) fn new(id: &ResourceId, shown: &str, salt: &str) -> Self {
+        let hash = (*id.name != *shown).then(|| hash(id, salt));
+        Self { shown: ResourceId::new(Arc::clone(&id.type_name), shown), hash }
+    }
+}
+
+/// What stands for a name that can't be shown.
+pub(crate) fn hash(id: &ResourceId, salt: &str) -> String {
+    sha256(format!("{salt} {id}").as_bytes())
+}
+
 /// Who owes a refresh to whom.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
-    pub subscriber: ResourceId,
-    pub source: ResourceId,
+    pub subscriber: Named,
+    pub source: Named,
 }
 
 /// From when a refresh is owed.
@@ -34,6 +58,8 @@ pub(crate) type Debts = BTreeMap<Pair, Debt>;
 pub(crate) struct Content {
     /// Whose it is.
     pub key: String,
+    /// What is hashed with each name; empty if there is none.
+    pub salt: String,
     pub debts: Debts,
 }
 
@@ -51,17 +77,54 @@ struct Header {
     protocol: String,
     version: u64,
     manifest: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    salt: String,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 enum Record {
-    Owed { subscriber: String, source: String, run: String, since: String, manifest: String },
-    Dropped { subscriber: String, source: String },
-    Paid { subscriber: String, source: String },
+    Owed {
+        #[serde(flatten)]
+        names: Names,
+        run: String,
+        since: String,
+        manifest: String,
+    },
+    Dropped(Names),
+    Paid(Names),
 }
 
-/// Reads a ledger. A last line that is not whole is of a record that was not synced, so nothing has come of it.
+#[derive(Serialize, Deserialize)]
+struct Names {
+    subscriber: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subscriber_hash: Option<String>,
+    source: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source_hash: Option<String>,
+}
+
+impl Names {
+    fn of(Pair { subscriber, source }: &Pair) -> Self {
+        Self {
+            subscriber: subscriber.shown.to_string(),
+            subscriber_hash: subscriber.hash.clone(),
+            source: source.shown.to_string(),
+            source_hash: source.hash.clone(),
+        }
+    }
+
+    fn pair(self) -> Option<Pair> {
+        let shown = |name: &str| ResourceId::parse(name).ok();
+        Some(Pair {
+            subscriber: Named { shown: shown(&self.subscriber)?, hash: self.subscriber_hash },
+            source: Named { shown: shown(&self.source)?, hash: self.source_hash },
+        })
+    }
+}
+
+/// Reads a ledger. What stands behind the last line end is of a record that was not synced, so nothing has come of it.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
     let damaged = |reason: String| Unreadable::Damaged { reason };
     // What stands behind the last line end: nothing, or what was torn.
@@ -81,31 +144,24 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
         Header { .. } => {}
     }
     let mut debts = Debts::new();
-    let mut records = lines.zip(2_u64..).peekable();
-    while let Some((line, number)) = records.next() {
-        if enter(&mut debts, line).is_none() && records.peek().is_some() {
+    for (line, number) in lines.zip(2_u64..) {
+        if enter(&mut debts, line).is_none() {
             return Err(damaged(format!("line {number} is not a record")));
         }
     }
-    Ok(Content { key: header.manifest, debts })
+    Ok(Content { key: header.manifest, salt: header.salt, debts })
 }
 
 /// Enters a record; none if it is not one.
 fn enter(debts: &mut Debts, line: &[u8]) -> Option<()> {
-    let pair = |subscriber: &str, source: &str| {
-        Some(Pair {
-            subscriber: ResourceId::parse(subscriber).ok()?,
-            source: ResourceId::parse(source).ok()?,
-        })
-    };
     match serde_json::from_slice(line).ok()? {
-        Record::Owed { subscriber, source, run, since, manifest } => {
+        Record::Owed { names, run, since, manifest } => {
             let debt = Debt { run_id: run, since: parse_timestamp(&since)?, manifest };
             // What is owed already is owed from then.
-            debts.entry(pair(&subscriber, &source)?).or_insert(debt);
+            debts.entry(names.pair()?).or_insert(debt);
         }
-        Record::Dropped { subscriber, source } | Record::Paid { subscriber, source } => {
-            debts.remove(&pair(&subscriber, &source)?);
+        Record::Dropped(names) | Record::Paid(names) => {
+            debts.remove(&names.pair()?);
         }
     }
     Some(())
@@ -114,8 +170,7 @@ fn enter(debts: &mut Debts, line: &[u8]) -> Option<()> {
 /// The line of a refresh that is owed.
 pub(crate) fn owed(pair: &Pair, debt: &Debt) -> String {
     line(&Record::Owed {
-        subscriber: pair.subscriber.to_string(),
-        source: pair.source.to_string(),
+        names: Names::of(pair),
         run: debt.run_id.clone(),
         since: display_timestamp(debt.since, 2),
         manifest: debt.manifest.clone(),
@@ -124,17 +179,22 @@ pub(crate) fn owed(pair: &Pair, debt: &Debt) -> String {
 
 /// The line of one that is owed no more, because its source turned out to change nothing.
 pub(crate) fn dropped(pair: &Pair) -> String {
-    line(&Record::Dropped { subscriber: pair.subscriber.to_string(), source: pair.source.to_string() })
+    line(&Record::Dropped(Names::of(pair)))
 }
 
 /// The line of one that was done.
 pub(crate) fn paid(pair: &Pair) -> String {
-    line(&Record::Paid { subscriber: pair.subscriber.to_string(), source: pair.source.to_string() })
+    line(&Record::Paid(Names::of(pair)))
 }
 
 /// A whole ledger.
-pub(crate) fn whole<'d>(key: &str, debts: impl IntoIterator<Item = (&'d Pair, &'d Debt)>) -> String {
-    let header = Header { protocol: PROTOCOL.to_owned(), version: VERSION, manifest: key.to_owned() };
+pub(crate) fn whole<'d>(
+    key: &str,
+    salt: &str,
+    debts: impl IntoIterator<Item = (&'d Pair, &'d Debt)>,
+) -> String {
+    let (manifest, salt) = (key.to_owned(), salt.to_owned());
+    let header = Header { protocol: PROTOCOL.to_owned(), version: VERSION, manifest, salt };
     let records = debts.into_iter().map(|(pair, debt)| owed(pair, debt));
     std::iter::once(line(&header)).chain(records).collect()
 }

@@ -550,6 +550,47 @@ fn names_are_written_without_secrets_and_found_again() {
 }
 
 #[test]
+fn who_looks_alike_without_secrets_owes_for_itself() {
+    let machine = Machine::new();
+    let secrets = Secrets::new();
+    secrets.add(["swordfish", "marlin"]);
+    let options = || Options { secrets: secrets.clone(), ..Options::default() };
+    let run = || machine.named("site", "/site.yaml");
+    let first = catalog(&["a needs hangs", "b-swordfish subscribe=a", "b-marlin subscribe=a"]);
+    assert!(machine.run_as(run(), &first, options()).is_none());
+    assert_eq!(machine.owed(), "b-[redacted]<a b-[redacted]<a");
+    let text = fs::read_to_string(machine.file()).expect("a ledger");
+    assert!(!text.contains("swordfish") && !text.contains("marlin"), "{text}");
+    let next = catalog(&["a", "b-swordfish subscribe=a", "b-marlin subscribe=a fails=execute"]);
+    let ran = machine.run_as(run(), &next, options()).expect("an end");
+    assert_eq!(ran.lines[1], "b-[redacted] refreshed by a (owed: a since run1)");
+    assert_eq!(machine.owed(), "b-[redacted]<a", "what one has paid the other still owes");
+    // The one that paid has left, and the other one's debt is not its own.
+    let ran = machine.run_as(run(), &catalog(&["a", "b-swordfish subscribe=a"]), options()).expect("an end");
+    assert_eq!(ran.lines[1], "b-[redacted] stable");
+    assert_eq!(ran.summary.refreshes.settled[0].cause, SettledCause::NoSubscriber);
+}
+
+#[test]
+fn what_becomes_sensitive_or_is_so_no_more_is_owed_all_the_same() {
+    let secrets = Secrets::new();
+    secrets.add(["swordfish"]);
+    for (before, after) in [(Secrets::new(), secrets.clone()), (secrets.clone(), Secrets::new())] {
+        let machine = Machine::new();
+        let run = || machine.named("site", "/site.yaml");
+        let first = catalog(&["a-swordfish needs hangs", "b-swordfish subscribe=a-swordfish"]);
+        let options = Options { secrets: before, ..Options::default() };
+        assert!(machine.run_as(run(), &first, options).is_none());
+        let next = catalog(&["a-swordfish", "b-swordfish subscribe=a-swordfish"]);
+        let options = Options { secrets: after, ..Options::default() };
+        let ran = machine.run_as(run(), &next, options).expect("an end");
+        assert!(ran.lines[1].contains("refreshed by a-"), "{:?}", ran.lines);
+        assert!(ran.summary.refreshes.settled.is_empty());
+        assert_eq!(machine.owed(), "");
+    }
+}
+
+#[test]
 fn files_are_for_their_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let machine = Machine::new();

@@ -5,7 +5,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn pair(subscriber: &str, source: &str) -> Pair {
-    Pair { subscriber: ResourceId::new("exec", subscriber), source: ResourceId::new("file", source) }
+    let named = |id: ResourceId| Named { shown: id, hash: None };
+    Pair {
+        subscriber: named(ResourceId::new("exec", subscriber)),
+        source: named(ResourceId::new("file", source)),
+    }
 }
 
 fn debt(seconds: u64) -> Debt {
@@ -17,7 +21,7 @@ fn debt(seconds: u64) -> Debt {
 }
 
 fn header() -> String {
-    whole("site", [])
+    whole("site", "", [])
 }
 
 /// The subscribers that owe something, and from when, or why nobody knows.
@@ -25,7 +29,7 @@ fn read(text: impl AsRef<[u8]>) -> String {
     match parse(text.as_ref()) {
         Ok(Content { debts, .. }) => {
             let one = |(pair, debt): (&Pair, &Debt)| {
-                format!("{}<{}@{}", pair.subscriber.name, pair.source.name, debt.run_id)
+                format!("{}<{}@{}", pair.subscriber.shown.name, pair.source.shown.name, debt.run_id)
             };
             debts.iter().map(one).collect::<Vec<_>>().join(" ")
         }
@@ -37,7 +41,7 @@ fn read(text: impl AsRef<[u8]>) -> String {
 #[test]
 fn a_ledger_is_lines_that_can_be_read_by_eye() {
     let debts = Debts::from([(pair("reload", "/etc/a"), debt(9))]);
-    let text = whole("site", &debts) + &paid(&pair("reload", "/etc/a")) + &dropped(&pair("b", "/c"));
+    let text = whole("site", "", &debts) + &paid(&pair("reload", "/etc/a")) + &dropped(&pair("b", "/c"));
     let expected = r#"{"protocol":"io.choria.ccm.v1.ledger","version":1,"manifest":"site"}
 {"record":"owed","subscriber":"exec#reload","source":"file#/etc/a","run":"run-9","since":"1970-01-01T00:00:09.000000Z","manifest":"/m.yaml"}
 {"record":"paid","subscriber":"exec#reload","source":"file#/etc/a"}
@@ -65,9 +69,21 @@ fn records_come_to_what_is_owed() {
 }
 
 #[test]
+fn names_that_look_alike_are_told_apart_and_do_not_say_what_is_hidden() {
+    let named = |name: &str| Named::new(&ResourceId::new("exec", name), "rel [redacted]", "salt");
+    let pair = |name| Pair { subscriber: named(name), ..pair("", "x") };
+    let (one, other) = (pair("rel swordfish"), pair("rel marlin"));
+    let text = whole("site", "salt", [(&one, &debt(1)), (&other, &debt(2))]) + &paid(&one);
+    assert_eq!(read(&text), "rel [redacted]<x@run-2");
+    assert!(!text.contains("swordfish"), "{text}");
+    assert_ne!(hash(&one.subscriber.shown, "salt"), hash(&one.subscriber.shown, "another"));
+    assert_eq!(Named::new(&one.source.shown, "x", "salt").hash, None, "nothing of it is hidden");
+}
+
+#[test]
 fn a_record_that_is_torn_at_the_end_was_not_synced() {
     let (a, b) = (owed(&pair("a", "x"), &debt(1)), owed(&pair("b", "x"), &debt(1)));
-    for torn in [&b[..1], &b[..b.len() - 1], "{}\n", "\0\0\0\0", "\0\0\n", "not a record\n"] {
+    for torn in [&b[..1], &b[..b.len() - 1], "{}", "\0\0\0\0", "not a record"] {
         assert_eq!(read(header() + &a + torn), "a<x@run-1", "{torn:?}");
         assert_eq!(read(header() + torn), "", "{torn:?}");
     }
@@ -92,6 +108,10 @@ fn what_ccm_does_not_write_is_damage() {
         (header() + &a.replace("1970", "soon") + &a, second),
         (header() + &a.replace("owed", "forgiven") + &a, second),
         (header() + &a[1..] + &a, second),
+        (header() + "not a record\n", second),
+        (header() + "\0\0\n", second),
+        (header() + &a + "{}\n", "damaged: line 3 is not a record"),
+        (header() + &a + &a.replace("owed", "forgiven"), "damaged: line 3 is not a record"),
     ] {
         assert_eq!(read(&text), expected, "{text}");
     }
@@ -120,14 +140,14 @@ proptest! {
     #[test]
     fn what_is_written_comes_back(names in prop::collection::btree_map(("[^#]{1,9}", ".{1,9}"), 0..1_000_000_u64, 0..9)) {
         let debts: Debts = names.iter().map(|((one, other), at)| (pair(one, other), debt(*at))).collect();
-        let content = parse(whole("a \"b\"\n", &debts).as_bytes());
-        prop_assert_eq!(content, Ok(Content { key: "a \"b\"\n".to_owned(), debts }));
+        let content = parse(whole("a \"b\"\n", "salt", &debts).as_bytes());
+        prop_assert_eq!(content, Ok(Content { key: "a \"b\"\n".to_owned(), salt: "salt".to_owned(), debts }));
     }
 
     #[test]
     fn a_ledger_that_is_cut_anywhere_owes_no_more_and_is_damaged_only_in_its_header(cut: prop::sample::Index) {
         let debts = Debts::from([(pair("a", "x"), debt(1)), (pair("b", "x"), debt(1))]);
-        let text = whole("site", &debts);
+        let text = whole("site", "", &debts);
         let cut = cut.index(text.len());
         match parse(&text.as_bytes()[..cut]) {
             Ok(content) => prop_assert!(content.debts.len() == text[..cut].matches('\n').count() - 1),

@@ -164,6 +164,8 @@ fn a_name_is_a_ledger() {
     scratch.write("other.yaml", "ccm: {name: site, resources: [{exec: {name: 'true', creates: /}}]}");
     let called = ccm(&scratch, &["apply", "other.yaml"]).run();
     assert_snapshot!("shared_name", called.shown());
+    let called = ccm(&scratch, &["apply", "other.yaml", "-q"]).run();
+    assert!(called.stdout.contains("which has the same name"), "{}", called.shown());
     write(&scratch, "  name: site\n", "");
     assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 2);
     assert!(ledgers(&scratch).is_empty());
@@ -216,13 +218,63 @@ fn a_damaged_ledger_is_kept_and_everything_is_owed() {
     let called = apply(&scratch, &["--noop"]);
     assert!(called.stderr.contains("line 1 is not a header"), "{}", called.shown());
     assert!(called.stdout.contains("exec#subscriber would refresh"), "{}", called.shown());
-    let called = apply(&scratch, &[]);
-    assert!(called.stdout.contains("exec#subscriber refreshed"), "{}", called.shown());
+    let called = apply(&scratch, &["--output", "json"]);
     assert!(called.stderr.contains("is kept as"), "{}", called.shown());
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+    assert_eq!(document["events"][1]["owed"][0]["assumed"], true);
+    let damage = document["summary"]["ledger_damage"].as_str().expect("a text");
+    assert!(damage.contains("line 1 is not a header; it is kept as "), "{damage}");
+    let shown = ccm(&scratch, &["history", document["start"]["run_id"].as_str().expect("an id")]).run();
+    assert!(shown.stdout.contains("is damaged: line 1 is not a header"), "{}", shown.shown());
+    assert!(shown.stdout.contains("counted as owed, because the ledger was damaged"), "{}", shown.shown());
     let [kept] = &ledgers(&scratch)[..] else { panic!("{:?}", ledgers(&scratch)) };
     assert!(kept.to_string_lossy().contains(".ledger.damaged-"), "{}", kept.display());
     assert_eq!(fs::read_to_string(kept).expect("it is kept"), "garbage\n");
     assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 0);
+}
+
+#[test]
+fn a_directory_in_place_of_a_ledger_is_set_aside() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    kill_during(&scratch, "subscriber");
+    let file = ledgers(&scratch)[0].clone();
+    fs::remove_file(&file).expect("a ledger");
+    fs::create_dir(&file).expect("a directory");
+    let called = apply(&scratch, &[]);
+    assert!(called.code == 0 && called.stdout.contains("exec#subscriber refreshed"), "{}", called.shown());
+    let [kept] = &ledgers(&scratch)[..] else { panic!("{:?}", ledgers(&scratch)) };
+    assert!(kept.is_dir() && kept != &file, "{}", kept.display());
+    assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).stderr, "");
+}
+
+#[test]
+fn what_no_further_run_does_is_not_promised_and_does_not_speak_against_being_idempotent() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    kill_during(&scratch, "subscriber");
+    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    scratch.write(
+        "manifest.yaml",
+        manifest.replace("refresh_only: true", "refresh_only: true, control: {if: 'false'}"),
+    );
+    let called = apply(&scratch, &["--verify-idempotent"]);
+    assert_snapshot!("not_managed", called.shown());
+    scratch.write("manifest.yaml", manifest);
+    let called = apply(&scratch, &["--verify-idempotent", "--only", "exec#source"]);
+    assert!(
+        called.code == 0 && called.stdout.contains("a run without `--only` does it"),
+        "{}",
+        called.shown()
+    );
+    assert!(called.stderr.contains("1 refresh stays owed"), "{}", called.shown());
+    // What left is forgotten by a run, so noop tells of it.
+    write(&scratch, "", "");
+    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    scratch.write("manifest.yaml", manifest.replace("- subscriber:", "- other:"));
+    let called = apply(&scratch, &["--noop", "-q"]);
+    assert!(called.stdout.contains("owed no more after a run"), "{}", called.shown());
+    assert_eq!(ledgers(&scratch).len(), 1);
 }
 
 #[test]

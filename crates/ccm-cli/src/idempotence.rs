@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ccm_model::{RunSummary, StillOwed};
-use ccm_report::{ChangedAgain, Idempotence};
+use ccm_report::{ChangedAgain, Idempotence, owed_line};
 
 use crate::apply::{Setting, selection, shown};
 use crate::exit::Code;
@@ -62,8 +62,18 @@ pub(crate) async fn verify(
         _ => code.and_failed(),
     };
     let again = idempotence.changed_again();
-    if !again.is_empty() || !second.refreshes.owed.is_empty() {
-        say(again, &second.refreshes.owed);
+    let (due, kept): (Vec<_>, Vec<_>) =
+        second.refreshes.owed.iter().partition(|owed| owed.cause.is_for_next_run());
+    if !kept.is_empty() {
+        let count = kept.len();
+        let refreshes =
+            if count == 1 { "1 refresh stays".to_owned() } else { format!("{count} refreshes stay") };
+        messages::note(&format!(
+            "{refreshes} owed that another such run would not do either; `ccm status --pending` lists what is owed"
+        ));
+    }
+    if !again.is_empty() || !due.is_empty() {
+        say(again, &due);
         return (second, code.and_failed());
     }
     // A run that failed or was ended has proved nothing.
@@ -74,13 +84,13 @@ pub(crate) async fn verify(
 }
 
 /// Says what was changed again, what a later run would still have to refresh, and what can be done about it.
-fn say(again: &[ChangedAgain], owed: &[StillOwed]) {
+fn say(again: &[ChangedAgain], owed: &[&StillOwed]) {
     let message = match again.len() {
         0 => "not idempotent: a later run has refreshes to do that are owed".to_owned(),
         1 => "not idempotent: a second run changed 1 resource again".to_owned(),
         count => format!("not idempotent: a second run changed {count} resources again"),
     };
-    let owed = owed.iter().map(|owed| format!("{}: still owed to {}", owed.subscriber, owed.refresh.source));
+    let owed = owed.iter().map(|owed| owed_line(&owed.subscriber, &owed.refresh));
     let causes: Vec<String> = again.iter().map(why).chain(owed).collect();
     // What was triggered is right to do its work again; its source is where to look.
     let is_unguarded =

@@ -2,7 +2,7 @@
 
 use ccm_engine::{PendingLedger, PendingRefresh, pending};
 use ccm_model::{display_timestamp, escape_control};
-use ccm_report::History;
+use ccm_report::{History, owed_line};
 use serde_json::{Value, json};
 
 use crate::arguments::{HistoryOutput, Status};
@@ -63,13 +63,7 @@ fn text(ledgers: &[PendingLedger]) -> String {
             text += &format!("  can't be read, so all may be owed: {}\n", escape_control(reason));
         }
         for PendingRefresh { subscriber, refresh, .. } in refreshes {
-            let names = format!("{subscriber} to {}", refresh.source);
-            let since = display_timestamp(refresh.since, 0);
-            text += &format!(
-                "  {} since {since} (run {})\n",
-                escape_control(&names),
-                escape_control(&refresh.run_id)
-            );
+            text += &format!("  {}\n", escape_control(&owed_line(subscriber, refresh)));
         }
     }
     text
@@ -82,6 +76,7 @@ fn json(ledgers: &[PendingLedger]) -> Value {
             "source": owed.refresh.source.to_string(),
             "run_id": owed.refresh.run_id,
             "since": display_timestamp(owed.refresh.since, 2),
+            "assumed": owed.refresh.is_assumed,
             "manifest": owed.manifest,
         })
     };

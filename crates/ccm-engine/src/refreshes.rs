@@ -80,7 +80,8 @@ impl<'a> Refreshes<'a> {
         if ledger.damage().is_some() {
             for subscriber in self.run.catalog.indices() {
                 for pair in self.owed_by(subscriber) {
-                    self.standing.insert(pair, Standing::new(self.debt(ledger), true));
+                    self.standing
+                        .insert(pair, Standing::new(Debt { is_assumed: true, ..self.debt(ledger) }, true));
                 }
             }
             // What goes wrong is told by who next has to write, and at the end.
@@ -117,7 +118,7 @@ impl<'a> Refreshes<'a> {
         // A manifest that can't be looked for is not known to be gone.
         if !is_ours && self.run.host.files.exists(Path::new(&debt.manifest)).unwrap_or(true) {
             self.standing.insert(pair, Standing::new(debt, true));
-        } else if !self.run.noop {
+        } else {
             let is = |id: &ResourceId, named: &Named| match &named.hash {
                 Some(expected) => hash(id, ledger.salt()) == *expected,
                 None => *id == named.shown,
@@ -178,7 +179,12 @@ impl<'a> Refreshes<'a> {
 
     fn debt(&self, ledger: &Ledger) -> Debt {
         let run = ledger.run();
-        Debt { run_id: run.run_id.clone(), since: self.run.host.clock.now(), manifest: run.manifest.clone() }
+        Debt {
+            run_id: run.run_id.clone(),
+            since: self.run.host.clock.now(),
+            manifest: run.manifest.clone(),
+            is_assumed: false,
+        }
     }
 
     /// What a resource owes from earlier runs, and to whom.
@@ -241,8 +247,12 @@ impl<'a> Refreshes<'a> {
             }
         }
         let child = self.run.catalog.resource(index).child;
-        let is_noop = self.run.noop || child.is_some_and(|child| self.run.catalog.child(child).noop);
-        let cause = still_owed(transaction).or(is_noop.then_some(OwedCause::Noop));
+        let noop = if child.is_some_and(|child| self.run.catalog.child(child).noop) {
+            Some(OwedCause::NoopManifest)
+        } else {
+            self.run.noop.then_some(OwedCause::Noop)
+        };
+        let cause = still_owed(transaction, noop.as_ref()).or(noop);
         for pair in self.owed_by(index) {
             let Some(standing) = self.standing.get_mut(&pair) else { continue };
             if cause.is_some() {
@@ -310,7 +320,15 @@ impl<'a> Refreshes<'a> {
             let cause = standing.cause.unwrap_or(OwedCause::OtherManifest(standing.debt.manifest));
             StillOwed { subscriber: pair.subscriber.shown, refresh, cause }
         };
-        Summary { owed: self.standing.into_iter().map(still).collect(), settled: self.settled, unwritten }
+        let damage = ledger.damage().map(|damage| match ledger.file() {
+            Some(_) => format!("{damage}; it is kept as {}", damage.kept_as),
+            None => damage.to_string(),
+        });
+        let mut owed: Vec<StillOwed> = self.standing.into_iter().map(still).collect();
+        owed.sort_by(|one, other| {
+            (&one.subscriber, &one.refresh.source).cmp(&(&other.subscriber, &other.refresh.source))
+        });
+        Summary { owed, settled: self.settled, damage, unwritten }
     }
 }
 
@@ -359,18 +377,23 @@ fn not_written(ledger: &Ledger) -> String {
 }
 
 fn refresh(pair: &Pair, debt: &Debt) -> OwedRefresh {
-    OwedRefresh { source: pair.source.shown.clone(), run_id: debt.run_id.clone(), since: debt.since }
+    OwedRefresh {
+        source: pair.source.shown.clone(),
+        run_id: debt.run_id.clone(),
+        since: debt.since,
+        is_assumed: debt.is_assumed,
+    }
 }
 
 /// Why the turn of a subscriber has not paid what it owes; none if it has: it was refreshed, or its own rules
 /// declined that.
-fn still_owed(transaction: &Transaction) -> Option<OwedCause> {
+fn still_owed(transaction: &Transaction, noop: Option<&OwedCause>) -> Option<OwedCause> {
     match &transaction.outcome {
         Outcome::Changed | Outcome::Refreshed => None,
         // Without a provider it did not come to its rules: a late value was missing.
         Outcome::Unchanged if transaction.provider.is_some() => None,
         Outcome::Unchanged => Some(OwedCause::NoValue),
-        Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => Some(OwedCause::Noop),
+        Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => noop.cloned(),
         Outcome::Skipped { cause } => Some(OwedCause::Skipped(cause.clone())),
         Outcome::Failed(_) => Some(OwedCause::Failed),
     }

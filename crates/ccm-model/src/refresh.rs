@@ -13,6 +13,8 @@ pub struct OwedRefresh {
     pub run_id: String,
     /// When that was.
     pub since: SystemTime,
+    /// Nobody knows whether it is owed, because the ledger was damaged then.
+    pub is_assumed: bool,
 }
 
 /// A refresh that is owed at the end of a run.
@@ -33,12 +35,26 @@ pub enum OwedCause {
     Failed,
     /// The subscriber had no turn.
     Skipped(SkipCause),
-    /// The subscriber is in noop.
+    /// The run is in noop.
     Noop,
+    /// The manifest of the subscriber is in noop, whatever the run is in.
+    NoopManifest,
     /// A value that the subscriber needs was not there.
     NoValue,
     /// It is owed by another manifest, which keeps its ledger under the same name.
     OtherManifest(String),
+}
+
+impl OwedCause {
+    /// Tells whether another run of the same manifest as it is comes to do the refresh.
+    pub fn is_for_next_run(&self) -> bool {
+        match self {
+            Self::Failed | Self::Noop | Self::NoValue => true,
+            Self::Skipped(SkipCause::NotManaged { .. } | SkipCause::NotSelected) => false,
+            Self::Skipped(_) => true,
+            Self::NoopManifest | Self::OtherManifest(_) => false,
+        }
+    }
 }
 
 /// An owed refresh that nobody has to do any more.
@@ -70,6 +86,8 @@ pub struct Refreshes {
     pub owed: Vec<StillOwed>,
     /// What is owed no more although it was not done.
     pub settled: Vec<SettledRefresh>,
+    /// What was wrong with the ledger, so that everything counted as owed, and what became of it.
+    pub damage: Option<String>,
     /// Why the ledger does not say all this, one layer each; empty if it does.
     pub unwritten: Vec<String>,
 }

@@ -116,6 +116,7 @@ impl Encoder {
             message: summary.message.as_deref(),
             owed: summary.refreshes.owed.iter().map(words::still_owed).collect(),
             settled: summary.refreshes.settled.iter().map(words::settled).collect(),
+            ledger_damage: summary.refreshes.damage.as_deref(),
             ledger_error: &summary.refreshes.unwritten,
             changed_again: self.verifies.as_ref().map(|verified| &*verified.changed_again),
         };
@@ -206,6 +207,7 @@ struct SummaryLine<'a> {
     message: Option<&'a str>,
     owed: Vec<Value>,
     settled: Vec<Value>,
+    ledger_damage: Option<&'a str>,
     ledger_error: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_again: Option<&'a [String]>,

@@ -18,4 +18,4 @@ pub use progress::Progress;
 pub use store::{
     Execution, ExecutionError, FindError, History, Recorded, RunStore, StoreError, StoredRun, StoredSummary,
 };
-pub use text::{TextReport, Verbosity};
+pub use text::{TextReport, Verbosity, owed_line};

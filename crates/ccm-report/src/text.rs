@@ -8,10 +8,11 @@ use std::fmt;
 use std::io::Write;
 use std::time::Duration;
 
-use ccm_model::{Event, Outcome, OutputLine, Refreshes, ResourceId, SkipCause};
+use ccm_model::{Event, Outcome, OutputLine, OwedCause, Refreshes, ResourceId, SkipCause};
 
 use self::resource::Level;
 pub(crate) use self::resource::undone;
+pub use self::summary::owed_line;
 pub(crate) use self::summary::{owed_cause, settled_cause, stopped};
 use crate::ReportError;
 use crate::batch::Batch;
@@ -125,10 +126,13 @@ impl<W: Write> TextReport<W> {
             Event::SessionFinished(run) => {
                 let message = run.message.as_deref().filter(|_| !quiet);
                 message.map_or(Ok(()), |message| layout::message(text, message))?;
-                let Refreshes { settled, unwritten, .. } = &run.refreshes;
+                let Refreshes { owed, settled, damage, unwritten } = &run.refreshes;
+                let is_shared = owed.iter().any(|still| matches!(still.cause, OwedCause::OtherManifest(_)));
                 let trouble = run.counts.failed + run.counts.unmet > 0
                     || run.stopped.is_some()
+                    || is_shared
                     || !settled.is_empty()
+                    || damage.is_some()
                     || !unwritten.is_empty();
                 if !quiet || trouble {
                     summary::write(text, run, &self.failed)?;

@@ -100,8 +100,7 @@ impl LedgerFile {
             self.state.sync()?;
         }
         if let Some(aside) = &self.set_aside {
-            // It has both names until another file takes the first one, so at no moment is there none.
-            match directory.name_also(&self.name, aside) {
+            match directory.set_aside(&self.name, aside) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
             }

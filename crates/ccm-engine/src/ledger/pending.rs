@@ -65,7 +65,12 @@ fn one(directory: &Directory, file: String) -> Option<PendingLedger> {
     };
     let refreshes = content.debts.into_iter().map(|(pair, debt)| PendingRefresh {
         subscriber: pair.subscriber.shown,
-        refresh: OwedRefresh { source: pair.source.shown, run_id: debt.run_id, since: debt.since },
+        refresh: OwedRefresh {
+            source: pair.source.shown,
+            run_id: debt.run_id,
+            since: debt.since,
+            is_assumed: debt.is_assumed,
+        },
         manifest: debt.manifest,
     });
     let refreshes: Vec<PendingRefresh> = refreshes.collect();

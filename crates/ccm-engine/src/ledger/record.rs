@@ -48,6 +48,8 @@ pub(crate) struct Debt {
     pub since: SystemTime,
     /// The file of the manifest: several may have one name.
     pub manifest: String,
+    /// The ledger was damaged, and nobody knows whether it is owed.
+    pub is_assumed: bool,
 }
 
 /// What is owed.
@@ -90,6 +92,8 @@ enum Record {
         run: String,
         since: String,
         manifest: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        assumed: bool,
     },
     Dropped(Names),
     Paid(Names),
@@ -155,8 +159,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
 /// Enters a record; none if it is not one.
 fn enter(debts: &mut Debts, line: &[u8]) -> Option<()> {
     match serde_json::from_slice(line).ok()? {
-        Record::Owed { names, run, since, manifest } => {
-            let debt = Debt { run_id: run, since: parse_timestamp(&since)?, manifest };
+        Record::Owed { names, run, since, manifest, assumed } => {
+            let debt = Debt { run_id: run, since: parse_timestamp(&since)?, manifest, is_assumed: assumed };
             // What is owed already is owed from then.
             debts.entry(names.pair()?).or_insert(debt);
         }
@@ -174,6 +178,7 @@ pub(crate) fn owed(pair: &Pair, debt: &Debt) -> String {
         run: debt.run_id.clone(),
         since: display_timestamp(debt.since, 2),
         manifest: debt.manifest.clone(),
+        assumed: debt.is_assumed,
     })
 }
 

@@ -108,6 +108,7 @@ fn still(summary: &RunSummary) -> Vec<String> {
     let cause = |cause: &OwedCause| match cause {
         OwedCause::Failed => "failed".to_owned(),
         OwedCause::Noop => "noop".to_owned(),
+        OwedCause::NoopManifest => "noop manifest".to_owned(),
         OwedCause::NoValue => "no value".to_owned(),
         OwedCause::OtherManifest(manifest) => format!("of {manifest}"),
         OwedCause::Skipped(SkipCause::Unmet { culprits }) => format!("unmet because of {}", culprits[0].name),
@@ -315,7 +316,7 @@ fn noop_says_what_is_owed_and_changes_nothing() {
     let ran = machine.noop(&["a", "b subscribe=a declines"]);
     assert_eq!(still(&ran.summary), ["b<a since run1: noop"]);
     let ran = machine.noop(&["a"]);
-    assert!(ran.summary.refreshes.settled.is_empty());
+    assert_eq!(ran.summary.refreshes.settled.len(), 1, "a run would forget it");
     assert_eq!(machine.everything(), before);
 }
 
@@ -427,7 +428,7 @@ fn a_debt_of_what_is_in_noop_by_now_stays() {
     catalog.resources[1].child = Some(ChildIndex(0));
     catalog.resources[2].child = Some(ChildIndex(0));
     let ran = machine.run_catalog(&catalog, Options::default());
-    assert_eq!(still(&ran.summary), ["b<a since run1: noop", "d<a since run1: noop"]);
+    assert_eq!(still(&ran.summary), ["b<a since run1: noop manifest", "d<a since run1: noop manifest"]);
     assert_eq!(machine.owed(), "b<a d<a");
 }
 
@@ -457,12 +458,16 @@ type Harm = fn(&Path);
 
 #[test]
 fn a_damaged_ledger_owes_everything_and_is_kept() {
-    let damage: [(&str, Harm); 4] = [
+    let damage: [(&str, Harm); 5] = [
         ("line 1 is not a header", |path| fs::write(path, "garbage\n").expect("a file")),
         ("it has no header", |path| fs::write(path, "").expect("a file")),
         ("symbolic link", |path| {
             fs::remove_file(path).expect("it is there");
             std::os::unix::fs::symlink("/etc/hostname", path).expect("a link");
+        }),
+        ("directory", |path| {
+            fs::remove_file(path).expect("it is there");
+            fs::create_dir(path).expect("a directory");
         }),
         ("it is longer than 67108864 bytes", |path| {
             let truncate = std::process::Command::new("truncate").args(["-s", "1T"]).arg(path).status();

@@ -160,13 +160,19 @@ impl Directory {
     /// Opens a plain file in it for reading.
     pub fn read(&self, name: &str) -> io::Result<impl Read + use<>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        plain(File::from(openat(&self.descriptor, name, flags, Mode::empty())?))
+        let file = openat(&self.descriptor, name, flags, Mode::empty());
+        plain(File::from(file.map_err(|error| not_a_link(error.into()))?))
     }
 
-    /// Gives what has a name in it another one as well, which must be free. A link is not followed, and a directory
-    /// can't have two.
-    pub fn name_also(&self, name: &str, also: &str) -> io::Result<()> {
-        Ok(linkat(&self.descriptor, name, &self.descriptor, also, AtFlags::empty())?)
+    /// Gives what has a name in it another one, which must be free. A link is not followed. What is no directory keeps
+    /// the first name as well until something else takes it, so at no moment is there nothing under it.
+    pub fn set_aside(&self, name: &str, aside: &str) -> io::Result<()> {
+        match linkat(&self.descriptor, name, &self.descriptor, aside, AtFlags::empty()) {
+            Err(Errno::PERM) if self.type_of(name)? == FileType::Directory => {
+                Ok(renameat(&self.descriptor, name, &self.descriptor, aside)?)
+            }
+            result => Ok(result?),
+        }
     }
 
     /// Removes a file in it, and brings that to the disk.

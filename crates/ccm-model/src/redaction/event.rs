@@ -77,13 +77,14 @@ impl Redactor {
             match &mut still.cause {
                 OwedCause::Skipped(cause) => self.skip_cause(cause),
                 OwedCause::OtherManifest(name) => self.text(name),
-                OwedCause::Failed | OwedCause::Noop | OwedCause::NoValue => {}
+                OwedCause::Failed | OwedCause::Noop | OwedCause::NoopManifest | OwedCause::NoValue => {}
             }
         }
         for settled in &mut refreshes.settled {
             self.id(&mut settled.subscriber);
             self.id(&mut settled.refresh.source);
         }
+        self.texts(&mut refreshes.damage);
         self.texts(&mut refreshes.unwritten);
     }
 

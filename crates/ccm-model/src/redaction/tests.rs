@@ -158,7 +158,12 @@ fn no_part_of_an_event_keeps_a_value() {
     const SECRET: &str = "correct horse";
     let says = |what: &str| format!("{what} {SECRET}");
     let id = || ResourceId::new("exec", says("name"));
-    let owed = || OwedRefresh { source: id(), run_id: "1".to_owned(), since: SystemTime::UNIX_EPOCH };
+    let owed = || OwedRefresh {
+        source: id(),
+        run_id: "1".to_owned(),
+        since: SystemTime::UNIX_EPOCH,
+        is_assumed: false,
+    };
     let text = |what: &str| Node::text(says(what), Span::default());
     let entry =
         |key: String, value: Node| Entry { key: Key { text: key.into(), span: Span::default() }, value };
@@ -196,6 +201,7 @@ fn no_part_of_an_event_keeps_a_value() {
                 refresh: owed(),
                 cause: SettledCause::NoSource,
             }],
+            damage: Some(says("damage")),
             unwritten: vec![says("path")],
         }
     };

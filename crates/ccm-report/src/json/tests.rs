@@ -136,6 +136,7 @@ fn owed_refreshes_are_told_with_their_origin_and_reason() {
         source: ResourceId::new("file", "/a"),
         run_id: "01".to_owned(),
         since: UNIX_EPOCH + Duration::from_millis(1),
+        is_assumed: false,
     };
     let triggered = Transaction { owed: vec![refresh()], ..transaction(Outcome::Refreshed) };
     let event = Event::ResourceFinished(Box::new(triggered));
@@ -151,6 +152,7 @@ fn owed_refreshes_are_told_with_their_origin_and_reason() {
             refresh: refresh(),
             cause: SettledCause::NoSource,
         }],
+        damage: Some("torn".to_owned()),
         unwritten: vec!["no".to_owned()],
     };
     let summary = RunSummary {
@@ -172,7 +174,7 @@ fn owed_refreshes_are_told_with_their_origin_and_reason() {
     };
     assert_eq!(summary["owed"], json!([with("failed", "it failed")]));
     assert_eq!(summary["settled"], json!([with("no_source", "file#/a is not in the manifest")]));
-    assert_eq!(summary["ledger_error"], json!(["no"]));
+    assert_eq!((&summary["ledger_damage"], &summary["ledger_error"]), (&json!("torn"), &json!(["no"])));
 }
 
 #[test]

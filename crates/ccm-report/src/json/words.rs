@@ -79,7 +79,12 @@ pub(crate) fn outcome_name(outcome: &Outcome) -> &'static str {
 
 /// A refresh that is owed from an earlier run.
 pub(super) fn owed(owed: &OwedRefresh) -> Value {
-    json!({ "source": owed.source.to_string(), "run_id": owed.run_id, "since": display_timestamp(owed.since, 2) })
+    let since = display_timestamp(owed.since, 2);
+    let mut value = json!({ "source": owed.source.to_string(), "run_id": owed.run_id, "since": since });
+    if owed.is_assumed {
+        value["assumed"] = true.into();
+    }
+    value
 }
 
 /// One that is owed at the end of a run, and why.
@@ -87,11 +92,15 @@ pub(super) fn still_owed(still: &StillOwed) -> Value {
     let cause = match &still.cause {
         OwedCause::Failed => "failed",
         OwedCause::Skipped(_) => "skipped",
-        OwedCause::Noop => "noop",
+        OwedCause::Noop | OwedCause::NoopManifest => "noop",
         OwedCause::NoValue => "no_value",
         OwedCause::OtherManifest(_) => "other_manifest",
     };
-    of(&still.subscriber, &still.refresh, cause, &owed_cause(&still.cause))
+    let message = match &still.cause {
+        OwedCause::Noop => "it is in noop".to_owned(),
+        cause => owed_cause(cause),
+    };
+    of(&still.subscriber, &still.refresh, cause, &message)
 }
 
 /// One that is owed no more although it was not done, and why.

@@ -45,7 +45,14 @@ struct ShownOwed {
     source: String,
     run_id: String,
     since: String,
+    assumed: bool,
     message: String,
+}
+
+impl ShownOwed {
+    fn origin(&self) -> String {
+        summary::origin(&self.source, &self.run_id, &seconds(&self.since), self.assumed)
+    }
 }
 
 impl History {
@@ -176,12 +183,16 @@ impl StoredRun {
         }
         match &self.summary {
             Some(stored) => {
-                summary::write(out, &summary_of(stored), &failed)?;
                 let end = events.iter().find(|event| event["protocol"] == SUMMARY);
+                let mut run = summary_of(stored);
+                let damage = end.and_then(|end| end["ledger_damage"].as_str());
+                run.refreshes.damage = damage.map(str::to_owned);
+                summary::write(out, &run, &failed)?;
                 let owed = end.and_then(|end| Vec::<ShownOwed>::deserialize(&end["owed"]).ok());
-                owed.unwrap_or_default()
-                    .iter()
-                    .try_for_each(|owed| summary::owed(out, &owed.subscriber, &owed.source, &owed.message))
+                owed.unwrap_or_default().iter().try_for_each(|owed| {
+                    let line = summary::still(&owed.subscriber, &owed.origin());
+                    summary::owed(out, &line, &owed.message)
+                })
             }
             None if self.ended => {
                 writeln!(out, "the run came to its end, and its summary is missing or damaged")
@@ -255,8 +266,7 @@ impl Shown {
             below(out, "triggered by: ", &self.triggered_by.join(", "))?;
         }
         for owed in &self.owed {
-            let ShownOwed { source, run_id, .. } = owed;
-            below(out, "", &format!("owed since {} to {source} (run {run_id})", seconds(&owed.since)))?;
+            summary::owed_before(out, &owed.origin(), owed.assumed)?;
         }
         if let Some(reason) = self.reason.as_ref().filter(|_| !skipped) {
             below(out, "reason: ", reason)?;

@@ -10,7 +10,7 @@ use ccm_model::{
 
 use super::Verbosity;
 use super::layout::{below, continued, diff, first_line, name, names, output};
-use super::summary::stopped;
+use super::summary::{origin, owed_before, stopped};
 
 /// How much attention a line asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +158,8 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     }
     for owed in &transaction.owed {
         let since = display_timestamp(owed.since, 0);
-        below(out, "", &format!("owed since {since} to {} (run {})", name(&owed.source), owed.run_id))?;
+        let origin = origin(&owed.source.to_string(), &owed.run_id, &since, owed.is_assumed);
+        owed_before(out, &origin, owed.is_assumed)?;
     }
     let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
     if let Some(reason) =

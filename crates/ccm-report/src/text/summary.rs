@@ -3,11 +3,11 @@
 use std::fmt::{self, Write as _};
 
 use ccm_model::{
-    Counts, OwedCause, Refreshes, ResourceId, RunSummary, SettledCause, SettledRefresh, StopCause,
-    display_duration, escape_control,
+    Counts, OwedCause, OwedRefresh, Refreshes, ResourceId, RunSummary, SettledCause, SettledRefresh,
+    SkipCause, StopCause, display_duration, display_timestamp, escape_control,
 };
 
-use super::layout::name;
+use super::layout::{below, name};
 use super::resource::skipped;
 
 /// Writes what a run amounted to, so that the end of a long report is enough to know.
@@ -33,23 +33,28 @@ pub(crate) fn write(out: &mut String, run: &RunSummary, failed: &[ResourceId]) -
 /// Writes what became of owed refreshes, and what comes next.
 fn refreshes(out: &mut String, refreshes: &Refreshes, noop: bool) -> fmt::Result {
     for still in &refreshes.owed {
-        let (subscriber, source) = (still.subscriber.to_string(), still.refresh.source.to_string());
-        owed(out, &subscriber, &source, &owed_cause(&still.cause))?;
+        owed(out, &owed_line(&still.subscriber, &still.refresh), &owed_cause(&still.cause))?;
     }
-    if !refreshes.owed.is_empty() {
-        let next = if noop { "a run" } else { "the next run of the manifest" };
-        writeln!(out, "  {next} does what is owed; `ccm status --pending` lists it")?;
+    let total = refreshes.owed.len();
+    let next = refreshes.owed.iter().filter(|still| still.cause.is_for_next_run()).count();
+    if total > 0 {
+        let run = if noop { "a run" } else { "the next run of the manifest" };
+        match next {
+            0 => writeln!(out, "  `ccm status --pending` lists what is owed"),
+            _ if next == total => writeln!(out, "  {run} does what is owed; `ccm status --pending` lists it"),
+            _ => writeln!(out, "  {run} does {next} of these; `ccm status --pending` lists what is owed"),
+        }?;
+    }
+    if let Some(damage) = &refreshes.damage {
+        writeln!(out, "  {}; every refresh of this manifest counted as owed", escape_control(damage))?;
     }
     for settled in &refreshes.settled {
         let SettledRefresh { subscriber, refresh, .. } = settled;
         let why = settled_cause(settled);
-        writeln!(
-            out,
-            "  owed no more: {} to {}: {}",
-            name(subscriber),
-            name(&refresh.source),
-            escape_control(&why)
-        )?;
+        let more = if noop { "owed no more after a run" } else { "owed no more" };
+        let (subscriber, source) = (name(subscriber), name(&refresh.source));
+        let why = escape_control(&why);
+        writeln!(out, "  {more}: the refresh of {subscriber} that {source} asked for: {why}")?;
     }
     if let [first, rest @ ..] = &refreshes.unwritten[..] {
         writeln!(out, "  {}; what was refreshed may be refreshed again", escape_control(first))?;
@@ -58,18 +63,51 @@ fn refreshes(out: &mut String, refreshes: &Refreshes, noop: bool) -> fmt::Result
     Ok(())
 }
 
-/// Writes that a refresh is owed, and why.
-pub(crate) fn owed(out: &mut String, subscriber: &str, source: &str, why: &str) -> fmt::Result {
-    let [subscriber, source, why] = [subscriber, source, why].map(escape_control);
-    writeln!(out, "  owed: {subscriber} to {source}: {why}")
+/// Writes that a refresh is owed, and why this run did not do it.
+pub(crate) fn owed(out: &mut String, line: &str, why: &str) -> fmt::Result {
+    let separator = if why.is_empty() { "" } else { "; " };
+    writeln!(out, "  {}{separator}{}", escape_control(line), escape_control(why))
+}
+
+/// Says that a refresh is owed, and since when.
+pub fn owed_line(subscriber: &ResourceId, refresh: &OwedRefresh) -> String {
+    let since = display_timestamp(refresh.since, 0);
+    let source = refresh.source.to_string();
+    still(&subscriber.to_string(), &origin(&source, &refresh.run_id, &since, refresh.is_assumed))
+}
+
+pub(crate) fn still(subscriber: &str, origin: &str) -> String {
+    format!("{subscriber} has still to be refreshed: {origin}")
+}
+
+/// Says on the line of a resource that its refresh is owed.
+pub(crate) fn owed_before(out: &mut String, origin: &str, is_assumed: bool) -> fmt::Result {
+    below(out, if is_assumed { "" } else { "owed from an earlier run: " }, origin)
+}
+
+/// From when a refresh is owed.
+pub(crate) fn origin(source: &str, run_id: &str, since: &str, is_assumed: bool) -> String {
+    if is_assumed {
+        format!("{source} may have changed (counted as owed, because the ledger was damaged)")
+    } else {
+        format!("{source} changed (run {run_id}, since {since})")
+    }
 }
 
 /// Why a refresh that is owed was not done.
 pub(crate) fn owed_cause(cause: &OwedCause) -> String {
     match cause {
         OwedCause::Failed => "it failed".to_owned(),
+        OwedCause::Skipped(cause @ SkipCause::NotManaged { .. }) => {
+            format!("{}; a run does it once it is managed", skipped(cause))
+        }
+        OwedCause::Skipped(SkipCause::NotSelected) => {
+            "not selected; a run without `--only` does it".to_owned()
+        }
         OwedCause::Skipped(cause) => skipped(cause),
-        OwedCause::Noop => "it is in noop".to_owned(),
+        // Of a run that does nothing it needs no word for each.
+        OwedCause::Noop => String::new(),
+        OwedCause::NoopManifest => "its manifest is in noop; a run does it once that is not so".to_owned(),
         OwedCause::NoValue => "a value it needs is not there".to_owned(),
         OwedCause::OtherManifest(manifest) => {
             format!("it is for {manifest}, which has the same name; give each manifest its own `ccm.name`")
@@ -126,15 +164,19 @@ pub(crate) fn stopped(cause: &StopCause) -> String {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use ccm_model::{OwedRefresh, SkipCause, StillOwed};
+    use ccm_model::StillOwed;
 
     use super::*;
 
     #[test]
     fn what_became_of_owed_refreshes_is_said_with_its_reason_and_what_comes_next() {
         let id = |text: &str| ResourceId::parse(text).expect("a reference");
-        let refresh =
-            || OwedRefresh { source: id("file#/etc/a"), run_id: "01a1".to_owned(), since: UNIX_EPOCH };
+        let refresh = || OwedRefresh {
+            source: id("file#/etc/a"),
+            run_id: "01a1".to_owned(),
+            since: UNIX_EPOCH,
+            is_assumed: false,
+        };
         let still = |cause| StillOwed { subscriber: id("exec#b"), refresh: refresh(), cause };
         let settled = |cause| SettledRefresh { subscriber: id("exec#b\n"), refresh: refresh(), cause };
         let refreshes = Refreshes {
@@ -142,7 +184,9 @@ mod tests {
                 still(OwedCause::Failed),
                 still(OwedCause::Skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() })),
                 still(OwedCause::Skipped(SkipCause::Unmet { culprits: vec![id("exec#c")] })),
+                still(OwedCause::Skipped(SkipCause::NotSelected)),
                 still(OwedCause::Noop),
+                still(OwedCause::NoopManifest),
                 still(OwedCause::NoValue),
                 still(OwedCause::OtherManifest("/m.yaml".to_owned())),
             ],
@@ -151,6 +195,7 @@ mod tests {
                 settled(SettledCause::NoSource),
                 settled(SettledCause::NoSubscription),
             ],
+            damage: Some("the ledger /l is damaged: it has no header".to_owned()),
             unwritten: vec!["the ledger /l can't be written".to_owned(), "No space left".to_owned()],
         };
         let run = RunSummary {
@@ -165,16 +210,19 @@ mod tests {
         write(&mut text, &run, &[]).expect("a string takes everything");
         let expected = "\
 Summary: 0 resources in 1s
-  owed: exec#b to file#/etc/a: it failed
-  owed: exec#b to file#/etc/a: not managed: `if` is false
-  owed: exec#b to file#/etc/a: exec#c failed
-  owed: exec#b to file#/etc/a: it is in noop
-  owed: exec#b to file#/etc/a: a value it needs is not there
-  owed: exec#b to file#/etc/a: it is for /m.yaml, which has the same name; give each manifest its own `ccm.name`
-  the next run of the manifest does what is owed; `ccm status --pending` lists it
-  owed no more: exec#b\\n to file#/etc/a: exec#b\\n is not in the manifest
-  owed no more: exec#b\\n to file#/etc/a: file#/etc/a is not in the manifest
-  owed no more: exec#b\\n to file#/etc/a: exec#b\\n does not subscribe to file#/etc/a
+  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it failed
+  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); not managed: `if` is false; a run does it once it is managed
+  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); exec#c failed
+  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); not selected; a run without `--only` does it
+  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z)
+  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); its manifest is in noop; a run does it once that is not so
+  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); a value it needs is not there
+  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it is for /m.yaml, which has the same name; give each manifest its own `ccm.name`
+  the next run of the manifest does 4 of these; `ccm status --pending` lists what is owed
+  the ledger /l is damaged: it has no header; every refresh of this manifest counted as owed
+  owed no more: the refresh of exec#b\\n that file#/etc/a asked for: exec#b\\n is not in the manifest
+  owed no more: the refresh of exec#b\\n that file#/etc/a asked for: file#/etc/a is not in the manifest
+  owed no more: the refresh of exec#b\\n that file#/etc/a asked for: exec#b\\n does not subscribe to file#/etc/a
   the ledger /l can't be written; what was refreshed may be refreshed again
     caused by: No space left
 ";

@@ -17,6 +17,7 @@ fn debt(seconds: u64) -> Debt {
         run_id: format!("run-{seconds}"),
         since: UNIX_EPOCH + Duration::from_secs(seconds),
         manifest: "/m.yaml".to_owned(),
+        is_assumed: false,
     }
 }
 

@@ -162,12 +162,13 @@ pub(crate) const SECONDS_LEFT: &str = "{seconds left}";
 
 /// What a line says of a lock that another program holds.
 fn held_lock(line: &str) -> Option<&str> {
-    const SIGNS: [&str; 5] = [
+    const SIGNS: [&str; 6] = [
         // apt, as it looks for the lock, and as it gives up
         "Could not get lock",
         "is another process using it",
         // dpkg
         "is locked by another process",
+        "was locked by another process",
         // dnf 4, as it gives up, and as it waits
         "already locked by",
         "Waiting for process with pid",
@@ -278,6 +279,10 @@ mod tests {
             (
                 "dpkg: error: dpkg frontend lock is locked by another process",
                 Some("dpkg: error: dpkg frontend lock is locked by another process"),
+            ),
+            (
+                "dpkg: error: dpkg frontend lock was locked by another process with pid 7",
+                Some("dpkg: error: dpkg frontend lock was locked by another process with pid 7"),
             ),
             ("metadata already locked by 12", Some("metadata already locked by 12")),
             (

@@ -6,7 +6,7 @@ use ccm_engine::Context;
 use ccm_host::Level;
 use ccm_model::Failure;
 
-use super::call::{Limits, carry_out};
+use super::call::{Call, Limits, carry_out};
 use super::decide::{Done, Install, Plan, lacking, plan};
 use super::provider::{Packages, is_root, matters};
 use super::state::{Offer, Presence, State};
@@ -20,6 +20,9 @@ struct Member<'a> {
     /// The version that was chosen.
     version: Option<String>,
 }
+
+/// What came of finishing what an earlier change left half done; none while nothing was in the way.
+type Mended = Option<Result<(), Failure>>;
 
 impl<T: Tool> Packages<T> {
     /// Changes packages: an effect for each.
@@ -56,6 +59,7 @@ impl<T: Tool> Packages<T> {
             let failure = Failure::new("only root can change packages").with_hint("run ccm as root");
             results.fill(Some(Err(failure)));
         }
+        let mut mended = None;
         while let Some((_, first)) = members.first() {
             let way = first.way();
             let (alike, rest): (Vec<_>, Vec<_>) =
@@ -63,7 +67,7 @@ impl<T: Tool> Packages<T> {
             members = rest;
             let (places, alike): (Vec<usize>, Vec<Member<'_>>) = alike.into_iter().unzip();
             if let Some(way) = way {
-                let done = self.change_alike(way, &alike, context).await;
+                let done = self.change_alike(way, &alike, &mut mended, context).await;
                 for (place, done) in places.into_iter().zip(done) {
                     results[place] = Some(done);
                 }
@@ -160,15 +164,17 @@ impl<T: Tool> Packages<T> {
         &self,
         way: Way,
         members: &[Member<'_>],
+        mended: &mut Mended,
         context: &mut Context<'_>,
     ) -> Vec<Result<Done, Failure>> {
         let before = if self.0.may_remove_more(way) { self.database(context).await.ok() } else { None };
-        let mut results = self.change_together(way, members, context).await;
+        let mut results = self.change_together(way, members, mended, context).await;
         let is_over = context.cancellation.level() > Level::Go;
         if members.len() > 1 && !is_over {
             for (member, result) in members.iter().zip(&mut results) {
                 let Err(Failure { changed, .. }) = *result else { continue };
-                let mut alone = self.change_together(way, std::slice::from_ref(member), context).await;
+                let member = std::slice::from_ref(member);
+                let mut alone = self.change_together(way, member, mended, context).await;
                 *result = alone.remove(0).map_err(|failure| {
                     // The call for all may have changed something of it.
                     Failure { changed: changed || failure.changed, ..failure }
@@ -186,18 +192,20 @@ impl<T: Tool> Packages<T> {
         &self,
         way: Way,
         members: &[Member<'_>],
+        mended: &mut Mended,
         context: &mut Context<'_>,
     ) -> Vec<Result<Done, Failure>> {
         let targets: Vec<Target<'_>> = members.iter().map(Member::target).collect();
         let limits = Limits::of(members.iter().map(|member| member.package));
         if let Some(call) = self.0.prepare(context.host, way, &targets)
-            && let Err(failure) = carry_out(&call, limits, context).await
+            && let Err(failure) = self.carry_out_mended(&call, limits, mended, context).await
         {
             let database = self.database(context).await.ok();
             let failure = self.advised(failure, database.as_deref());
             return members.iter().map(|_| Err(failure.clone())).collect();
         }
-        let ended = carry_out(&self.0.change(context.host, way, &targets), limits, context).await;
+        let call = self.0.change(context.host, way, &targets);
+        let ended = self.carry_out_mended(&call, limits, mended, context).await;
         let done = |member: &Member<'_>| Ok(Done::Changed { version: member.version.clone() });
         let failure = match ended {
             // What it amounts to is verified.
@@ -228,6 +236,34 @@ impl<T: Tool> Packages<T> {
         judged
     }
 
+    /// Carries out a call. Where an earlier change is in its way that was ended half way, that is finished first, which
+    /// is tried once.
+    async fn carry_out_mended(
+        &self,
+        call: &Call,
+        limits: Limits,
+        mended: &mut Mended,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let Err(failure) = carry_out(call, limits, context).await else { return Ok(()) };
+        let Some(finish) = self.0.finish(&printed(&failure)) else { return Err(failure) };
+        match mended {
+            Some(Ok(())) => return Err(failure),
+            Some(Err(failure)) => return Err(failure.clone()),
+            None => {}
+        }
+        let ended = carry_out(&finish, limits, context).await.map_err(|failure| {
+            let failure =
+                failure.because_of("an earlier change of packages was interrupted, and can't be finished");
+            Failure { changed: true, ..failure }.with_hint(self.0.repair())
+        });
+        *mended = Some(ended.clone());
+        ended?;
+        let title = finish.title;
+        context.warn(format!("an earlier change of packages was interrupted; `{title}` has finished it"));
+        carry_out(call, limits, context).await
+    }
+
     /// Says which packages went or got another version that nobody named.
     async fn tell_others(&self, before: &T::Database, members: &[Member<'_>], context: &mut Context<'_>) {
         let Ok(after) = self.database(context).await else { return };
@@ -256,11 +292,17 @@ impl<T: Tool> Packages<T> {
     }
 
     fn advised(&self, mut failure: Failure, database: Option<&T::Database>) -> Failure {
-        let lines = failure.output.iter().flat_map(|tail| &tail.lines);
-        let printed = lines.map(String::as_str).collect::<Vec<_>>().join("\n");
-        failure.hints.extend(self.0.advice(&printed, database));
+        failure.hints.extend(self.0.advice(&printed(&failure), database));
+        // What was to be done by hand may have been tried.
+        failure.hints.dedup();
         failure
     }
+}
+
+/// What the end of a call's output says.
+fn printed(failure: &Failure) -> String {
+    let lines = failure.output.iter().flat_map(|tail| &tail.lines);
+    lines.map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
 impl Member<'_> {

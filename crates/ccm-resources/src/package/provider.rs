@@ -145,6 +145,10 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
             if !is_root(context.host) {
                 foreseen.push("only root can change packages".to_owned());
             }
+            if self.0.is_interrupted(context.host) {
+                foreseen
+                    .push(format!("a change of packages goes on, or was interrupted: {}", self.0.repair()));
+            }
             let mut state = state.clone();
             if state.offer == Offer::NotAsked && matters(package, &state) {
                 match self.offers(&[&package.name], context).await {

@@ -66,6 +66,16 @@ pub(crate) trait Tool: Sync {
     /// What to do after a change was ended half way.
     fn repair(&self) -> &'static str;
 
+    /// Tells whether a change was ended half way, and has to be finished before another, as far as files show it.
+    fn is_interrupted(&self, _: Host<'_>) -> bool {
+        false
+    }
+
+    /// The call that finishes what was ended half way, if what a call printed says that this is in its way.
+    fn finish(&self, _printed: &str) -> Option<Call> {
+        None
+    }
+
     /// Advice on what a failed call printed, with what the machine is like now.
     fn advice(&self, printed: &str, database: Option<&Self::Database>) -> Vec<String>;
 }

@@ -270,24 +270,107 @@ fn what_can_not_be_fetched_changes_nothing() {
     let tail = "-y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 --";
     machine.refuses(
         &format!("/usr/bin/apt-get install --no-install-recommends {options} {tail} a"),
-        "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem. \n",
+        "E: it breaks\n",
     );
     let done = machine.apply(vec![package("a", &[])]);
     let failed = failure(&done[0]);
-    assert_eq!(
-        failed.chain,
-        [
-            "apt-get install --download-only failed with exit code 100",
-            "dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem.",
-        ]
-    );
-    assert_eq!(
-        (failed.changed, &failed.hints[..]),
-        (false, &["`dpkg --configure -a` finishes what was interrupted".to_owned()][..])
-    );
+    assert_eq!(failed.chain, ["apt-get install --download-only failed with exit code 100", "it breaks"]);
+    assert!(!failed.changed);
     assert!(
         machine.ran().iter().all(|line| !line.starts_with("apt-get") || line.contains("--download-only"))
     );
+}
+
+/// How apt refuses to work.
+const INTERRUPTED: &str =
+    "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem. \n";
+/// What finishes it.
+const FINISH: &str = "dpkg --force-confdef --force-confold --configure -a";
+
+/// A machine on which dpkg was interrupted, where packages are fetched by these calls, the last of which is let.
+fn interrupted(fetched: &[&str], last: &str) -> Machine {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["a 1", "b 1"]));
+    let options = "-o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold --download-only";
+    let tail = "-y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 --";
+    let line =
+        |names: &str| format!("/usr/bin/apt-get install --no-install-recommends {options} {tail} {names}");
+    for names in fetched {
+        machine.refuses(&line(names), INTERRUPTED);
+    }
+    machine.runner.fake.answer(&line(last), 0);
+    machine
+}
+
+#[test]
+fn what_was_interrupted_is_finished_first() {
+    let machine = interrupted(&["a b"], "a b");
+    machine.becomes(&["a installed 1", "b installed 1"]);
+    let done = machine.apply(vec![package("a", &[]), package("b", &[])]);
+    assert_eq!(told(&done), ["changed", "changed"]);
+    assert_eq!(
+        done[0].warnings,
+        ["an earlier change of packages was interrupted; `dpkg --configure -a` has finished it"]
+    );
+    let ran: Vec<String> =
+        machine.ran().into_iter().filter(|line| line.starts_with("apt-get") || line == FINISH).collect();
+    let fetch = "apt-get install --no-install-recommends --download-only a b";
+    assert_eq!(ran, [fetch, FINISH, fetch, "apt-get install --no-install-recommends a b"]);
+    let all = machine.runner.fake.ran();
+    let finish = all.iter().find(|command| command.args.iter().any(|arg| arg == "--configure"));
+    let environment = &finish.expect("it was finished").environment;
+    assert!(environment.contains(&("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())));
+}
+
+#[test]
+fn what_can_not_be_finished_is_tried_once_and_told() {
+    let machine = interrupted(&["a b", "a", "b"], "c");
+    machine.refuses(&format!("/usr/bin/{FINISH}"), "dpkg: error processing package half (--configure):\n");
+    let done = machine.apply(vec![package("a", &[]), package("b", &[])]);
+    for done in &done {
+        let failed = failure(done);
+        assert_eq!(
+            failed.chain,
+            [
+                "an earlier change of packages was interrupted, and can't be finished",
+                "dpkg --configure -a failed with exit code 100"
+            ]
+        );
+        assert_eq!(failed.output[0].lines, ["dpkg: error processing package half (--configure):"]);
+        assert_eq!(failed.hints, ["`dpkg --configure -a` finishes what was interrupted"]);
+        assert!(failed.changed);
+    }
+    assert_eq!(machine.ran().iter().filter(|line| *line == FINISH).count(), 1);
+}
+
+#[test]
+fn a_lock_is_waited_for_to_finish_what_was_interrupted() {
+    let machine = interrupted(&["a"], "a");
+    machine.becomes(&["a installed 1"]);
+    let held = "dpkg: error: dpkg frontend lock was locked by another process with pid 7\n";
+    machine.refuses(&format!("/usr/bin/{FINISH}"), held);
+    machine.runner.fake.answer(&format!("/usr/bin/{FINISH}"), 0);
+    let done = machine.apply(vec![package("a", &[])]);
+    assert_eq!(told(&done), ["changed"]);
+    assert_eq!(
+        done[0].warnings[0],
+        format!("had to wait for another program: {}; in all it took 3s", held.trim_end())
+    );
+}
+
+#[test]
+fn noop_says_that_something_would_be_finished_first() {
+    let mut machine = Machine::debian(&[]);
+    machine.index(&policy(&["a 1"]));
+    machine.files.files.insert("/var/lib/dpkg/updates/0000".into());
+    let done = machine.noop(vec![package("a", &[])]);
+    assert_eq!(
+        done[0].warnings,
+        [
+            "a change of packages goes on, or was interrupted: `dpkg --configure -a` finishes what was interrupted"
+        ]
+    );
+    assert!(machine.ran().iter().all(|line| line != FINISH));
 }
 
 #[test]

@@ -30,6 +30,10 @@ const FORMAT: &str =
 const STATUS: &str = "/var/lib/dpkg/status";
 /// Where dpkg writes what is not in it yet.
 const UPDATES: &str = "/var/lib/dpkg/updates";
+/// The first thing that it writes there. Only a dpkg that is at work, or was ended half way, has left it there.
+const FIRST_UPDATE: &str = "/var/lib/dpkg/updates/0000";
+/// What apt says where dpkg was ended half way.
+const INTERRUPTED: &str = "dpkg was interrupted";
 /// More than this is no status.
 const LONGEST_STATUS: u64 = 256 << 20;
 /// So many names are given to one query.
@@ -148,10 +152,20 @@ impl Tool for Apt {
         "`dpkg --configure -a` finishes what was interrupted"
     }
 
+    fn is_interrupted(&self, host: Host<'_>) -> bool {
+        exists(host, FIRST_UPDATE)
+    }
+
+    fn finish(&self, printed: &str) -> Option<Call> {
+        let args = ["--force-confdef", "--force-confold", "--configure", "-a"];
+        let call = Call::new(DPKG, "dpkg --configure -a", &args);
+        printed.contains(INTERRUPTED).then_some(Call { is_delicate: true, ..call })
+    }
+
     fn advice(&self, printed: &str, database: Option<&Database>) -> Vec<String> {
         let mut hints = Vec::new();
         let unfinished = database.map(Database::unfinished).unwrap_or_default();
-        if printed.contains("dpkg was interrupted") {
+        if printed.contains(INTERRUPTED) {
             hints.push(self.repair().to_owned());
         } else if !unfinished.is_empty() {
             let names = unfinished.join(", ");

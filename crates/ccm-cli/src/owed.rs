@@ -11,6 +11,7 @@ use crate::arguments::Apply;
 use crate::exit::Code;
 use crate::messages;
 use crate::secrets::secrets;
+use crate::state;
 
 /// Opens the ledger of a manifest; none if it can owe nothing.
 pub(crate) fn ledger(
@@ -35,7 +36,7 @@ pub(crate) fn ledger(
     };
     let run = LedgerRun { key, manifest: run.manifest.clone(), run_id: run.run_id.clone() };
     let opened = match (state, place) {
-        (Some(state), _) => Ledger::open(state, run),
+        (Some(directory), _) => Ledger::open(directory, run),
         (None, Some(place)) => Ledger::look(place, run),
         // Without a place for it, nothing was ever remembered.
         (None, None) => return Ok(None),
@@ -62,6 +63,7 @@ pub(crate) fn ledger(
 pub(crate) fn hint(error: &LedgerError) -> String {
     match error {
         LedgerError::Newer { .. } => "run that ccm, or one that is newer still".to_owned(),
-        _ => "move away what is in its place, or name another state directory with --state-dir".to_owned(),
+        LedgerError::Directory { path, source } => state::hint(path, source),
+        _ => "look at the state directory".to_owned(),
     }
 }

@@ -179,6 +179,10 @@ fn standard_input_needs_a_name() {
     let run = |manifest: &str| ccm(&scratch, &["apply", "-"]).input(manifest).run();
     assert_snapshot!("standard_input", run(&manifest).shown());
     assert!(!scratch.has("done-source"));
+    let validate = |manifest: &str| ccm(&scratch, &["validate", "-"]).input(manifest).run();
+    assert_eq!(validate(&manifest).shown(), run(&manifest).shown());
+    let called = validate("ccm: {resources: [{exec: {name: 'true'}}]}");
+    assert_eq!(called.stdout, "standard input is valid: 1 resource\n", "{}", called.shown());
     assert_eq!(run("ccm: {resources: [{exec: {name: 'true'}}]}").code, 0);
     let called = run(&manifest.replace("ccm:\n", "ccm:\n  name: site\n"));
     assert_eq!((called.code, scratch.has("done-subscriber")), (0, true), "{}", called.shown());
@@ -231,6 +235,21 @@ fn a_damaged_ledger_is_kept_and_everything_is_owed() {
     assert!(kept.to_string_lossy().contains(".ledger.damaged-"), "{}", kept.display());
     assert_eq!(fs::read_to_string(kept).expect("it is kept"), "garbage\n");
     assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 0);
+    let called = ccm(&scratch, &["status", "--pending"]).run();
+    assert!(called.stdout.contains("kept, because it was damaged: refreshes/"), "{}", called.shown());
+}
+
+#[test]
+fn a_name_is_one_line_without_blanks_around_it() {
+    for name in ["' a'", "'a '", "\"a\\nb\""] {
+        let scratch = Scratch::new();
+        scratch.write(
+            "manifest.yaml",
+            format!("ccm: {{name: {name}, resources: [{{exec: {{name: 'true'}}}}]}}"),
+        );
+        let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
+        assert!(called.code == 1 && called.stderr.contains("has blanks around it"), "{}", called.shown());
+    }
 }
 
 #[test]
@@ -328,6 +347,46 @@ fn ledgers_of_another_user_are_not_touched() {
     assert_eq!(called.code, 1, "{}", called.shown());
     assert!(called.stderr.contains("belongs to another user"), "{}", called.shown());
     assert_eq!(ledgers(&scratch).len(), 1);
+}
+
+#[test]
+fn ledgers_that_others_can_write_are_not_believed() {
+    for name in ["refreshes", "ledger"] {
+        let scratch = Scratch::new();
+        prepare(&scratch);
+        kill_during(&scratch, "subscriber");
+        let file = ledgers(&scratch)[0].clone();
+        let path = if name == "ledger" { file } else { scratch.state().join(name) };
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("permissions");
+        let called = apply(&scratch, &[]);
+        assert_eq!(called.code, 1, "{}", called.shown());
+        assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
+    }
+}
+
+#[test]
+fn a_path_that_goes_up_and_down_again_is_the_same_ledger() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    kill_during(&scratch, "subscriber");
+    scratch.write("d/.keep", "");
+    let called = ccm(&scratch, &["apply", "d/../manifest.yaml"]).run();
+    assert!(called.stdout.contains("exec#subscriber refreshed"), "{}", called.shown());
+    assert!(ledgers(&scratch).is_empty());
+}
+
+#[test]
+fn a_run_that_is_going_on_is_told_from_one_that_was_killed() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    let status = || ccm(&scratch, &["status"]).run();
+    scratch.write("hold-source", "");
+    let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
+    wait_until("the source has begun", || scratch.has("began-source"));
+    assert!(status().stdout.contains(", is going on\n"), "{}", status().shown());
+    scratch.write("go", "");
+    assert_eq!(running.finish().code, 0);
+    assert!(status().stdout.contains("exit code 0"), "{}", status().shown());
 }
 
 #[test]

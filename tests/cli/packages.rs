@@ -210,7 +210,7 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_left_to_do() {
     assert!([130, 143].contains(&called.code), "{}", called.shown());
     assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
     for expected in [
-        "apt-get install was stopped, because the run was",
+        "apt-get install was stopped because the run was",
         "something may have been changed",
         "hint: `dpkg --configure -a` finishes what was interrupted",
     ] {

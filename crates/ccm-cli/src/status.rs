@@ -1,8 +1,9 @@
 //! `ccm status`: the last run, and what is owed to the next ones.
 
-use ccm_engine::{PendingLedger, PendingRefresh, pending};
+use ccm_engine::{PendingLedger, PendingRefresh, damaged, pending};
+use ccm_host::state::Lock;
 use ccm_model::{display_timestamp, escape_control};
-use ccm_report::{History, owed_line};
+use ccm_report::{History, StoredRun, owed_line};
 use serde_json::{Value, json};
 
 use crate::arguments::{HistoryOutput, Status};
@@ -27,10 +28,14 @@ fn shown(arguments: &Status) -> Result<String, Code> {
         messages::from_error(&error, "", &[owed::hint(&error)]);
         Code::NothingRun
     })?;
+    let kept = damaged(&state).map_err(|error| {
+        messages::from_error(&error, "", &[owed::hint(&error)]);
+        Code::NothingRun
+    })?;
     if arguments.pending {
         return Ok(match arguments.output {
-            HistoryOutput::Text => text(&ledgers),
-            HistoryOutput::Json => format!("{:#}\n", json!({ "pending": json(&ledgers) })),
+            HistoryOutput::Text => text(&ledgers, &kept),
+            HistoryOutput::Json => format!("{:#}\n", json!({ "pending": json(&ledgers), "damaged": kept })),
         });
     }
     let history = History::open(&state).map_err(|error| {
@@ -38,33 +43,49 @@ fn shown(arguments: &Status) -> Result<String, Code> {
         Code::NothingRun
     })?;
     let last = history.runs().first();
+    let is_going_on = last.is_some_and(StoredRun::is_unfinished) && Lock::is_held(&state);
     Ok(match arguments.output {
         HistoryOutput::Text => {
-            let last = last
-                .map_or_else(|| "no run is recorded".to_owned(), |run| format!("last run: {}", run.line()));
-            format!("{last}\n{}", text(&ledgers))
+            let last = last.map_or_else(
+                || "no run is recorded".to_owned(),
+                |run| format!("last run: {}", run.line(is_going_on)),
+            );
+            format!("{last}\n{}", text(&ledgers, &kept))
         }
         HistoryOutput::Json => {
-            let last = last.map(ccm_report::StoredRun::json);
-            format!("{:#}\n", json!({ "last_run": last, "pending": json(&ledgers) }))
+            let last = last.map(StoredRun::json);
+            format!(
+                "{:#}\n",
+                json!({ "last_run": last, "is_going_on": is_going_on, "pending": json(&ledgers), "damaged": kept })
+            )
         }
     })
 }
 
-fn text(ledgers: &[PendingLedger]) -> String {
-    if ledgers.is_empty() {
-        return "no refresh is owed\n".to_owned();
-    }
-    let mut text = String::new();
+fn text(ledgers: &[PendingLedger], damaged: &[String]) -> String {
+    let mut text = if ledgers.is_empty() { "no refresh is owed\n".to_owned() } else { String::new() };
     for PendingLedger { file, key, refreshes, unreadable } in ledgers {
         let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
         text += &format!("{key}({})\n", escape_control(file));
         if let Some(reason) = unreadable {
             text += &format!("  can't be read, so all may be owed: {}\n", escape_control(reason));
         }
+        let mut manifests: Vec<&str> = refreshes.iter().map(|owed| &*owed.manifest).collect();
+        manifests.sort_unstable();
+        manifests.dedup();
         for PendingRefresh { subscriber, refresh, .. } in refreshes {
             text += &format!("  {}\n", escape_control(&owed_line(subscriber, refresh)));
         }
+        // What came from standard input has no path.
+        for manifest in manifests.into_iter().filter(|manifest| manifest.starts_with('/')) {
+            text += &format!("  next: ccm apply {}\n", escape_control(manifest));
+        }
+    }
+    for name in damaged {
+        text += &format!(
+            "kept, because it was damaged: refreshes/{}; remove it when you have seen it\n",
+            escape_control(name)
+        );
     }
     text
 }

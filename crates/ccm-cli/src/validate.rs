@@ -7,7 +7,7 @@ use ccm_manifest::{Request, load};
 use crate::arguments::{FactArguments, Validate};
 use crate::exit::Code;
 use crate::sources::MachineSources;
-use crate::{diagnostics, manifest, messages, show};
+use crate::{diagnostics, manifest, messages, owed, show};
 
 /// Checks a manifest.
 pub(crate) fn run(arguments: &Validate) -> Code {
@@ -25,8 +25,15 @@ pub(crate) fn run(arguments: &Validate) -> Code {
     {
         Err(code) => code,
         Ok((catalog, _)) => {
+            if let Err(code) = owed::named(&arguments.manifest, &catalog) {
+                return code;
+            }
             let resources = resources(catalog.resources.len());
-            show::print(&format!("{} is valid: {resources}\n", arguments.manifest.path.display()))
+            let name = match arguments.manifest.path.display().to_string() {
+                stdin if stdin == "-" => "standard input".to_owned(),
+                path => path,
+            };
+            show::print(&format!("{name} is valid: {resources}\n"))
         }
     }
 }

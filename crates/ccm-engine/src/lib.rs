@@ -20,7 +20,8 @@ pub use contract::{
 };
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
 pub use ledger::{
-    Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, ledger_read_back, pending,
+    Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, damaged, ledger_read_back,
+    pending,
 };
 pub use managed::{Managed, bind};
 pub use run::{Run, Stop};

@@ -257,9 +257,14 @@ pub(crate) fn settings(
     found.refuse_late();
     diagnostics.append(&mut found.diagnostics);
     if let Some(name) = map.get("name")
-        && name.as_text().is_some_and(is_blank)
+        && let Some(text) = name.as_text()
     {
-        diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+        if is_blank(text) {
+            diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+        } else if text.trim() != text || text.contains(char::is_control) {
+            let mistake = "the name has blanks around it, or a line end or another control character in it";
+            diagnostics.push(Diagnostic::error(name.span, mistake));
+        }
     }
     decode_known(&map).unwrap_or_else(|mistakes| {
         diagnostics.extend(mistakes.into_iter().filter(|mistake| !found.explains(mistake)));

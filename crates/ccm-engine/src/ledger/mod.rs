@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use ccm_host::state::Directory;
 
 pub(crate) use file::LedgerFile;
-pub use pending::{PendingLedger, PendingRefresh, pending};
+pub use pending::{PendingLedger, PendingRefresh, damaged, pending};
 pub(crate) use record::{Debt, Debts, Named, Pair, dropped, hash, owed, paid, whole};
 
 use file::DIRECTORY;
@@ -31,6 +31,14 @@ pub enum LedgerError {
         path: PathBuf,
         /// The version of its format.
         version: u64,
+    },
+    /// Others than who runs ccm may have written it, or the directory it is in.
+    #[error("{path:?} can't be trusted to say what is owed")]
+    Untrusted {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
     },
     /// The directory of all ledgers can't be used.
     #[error("the ledgers in {path:?} can't be read")]
@@ -80,7 +88,11 @@ impl Ledger {
     /// Opens it for a run that holds the lock of the state directory. Writes nothing yet.
     pub fn open(state: &Directory, run: LedgerRun) -> Result<Self, LedgerError> {
         let name = file::name(&run.key);
+        trust(state, DIRECTORY)?;
         let directory = enter(state)?;
+        if let Some(directory) = &directory {
+            trust(directory, &name)?;
+        }
         let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
         let Found { salt, earlier, damage } = found.unwrap_or_default();
         let set_aside = damage.as_ref().map(|damage| damage.kept_as.clone());
@@ -132,6 +144,16 @@ impl Ledger {
 #[doc(hidden)]
 pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
     record::parse(bytes).ok().map(|Content { key, salt, debts }| whole(&key, &salt, &debts))
+}
+
+/// Makes sure that nobody else can have written something, if it is there.
+fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
+    match directory.only_ours(name) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        result => {
+            result.map_err(|source| LedgerError::Untrusted { path: directory.path().join(name), source })
+        }
+    }
 }
 
 /// Opens the directory of all ledgers; none if it is not there.

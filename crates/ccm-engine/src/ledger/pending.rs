@@ -44,6 +44,17 @@ pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     Ok(names.into_iter().filter_map(|name| one(&directory, name)).collect())
 }
 
+/// The names of damaged ledgers that runs have kept.
+pub fn damaged(state: &Path) -> Result<Vec<String>, LedgerError> {
+    let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
+    let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
+    let Some(directory) = enter(&state)? else { return Ok(Vec::new()) };
+    let mut names = directory.names().map_err(failed)?;
+    names.retain(|name| name.contains(&format!("{ENDING}.damaged-")));
+    names.sort_unstable();
+    Ok(names)
+}
+
 /// One of them; none if it owes nothing, or was removed by now.
 fn one(directory: &Directory, file: String) -> Option<PendingLedger> {
     let unreadable = |reason: String| PendingLedger {

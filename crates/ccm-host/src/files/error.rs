@@ -51,7 +51,7 @@ pub enum FileError {
     #[error("\"{}\" was changed by somebody else in the meantime", .0.display())]
     Changed(PathBuf),
     /// The run was ended while it was at it.
-    #[error("it was stopped, because the run was")]
+    #[error("it was stopped because the run was")]
     Ended {
         /// Whether something was changed before.
         changed: bool,

@@ -85,6 +85,20 @@ impl Directory {
         Ok(Self { descriptor, path: self.path.join(name) })
     }
 
+    /// Refuses what has a name in it if somebody else owns it, or others can write it. A link has no permissions.
+    pub fn only_ours(&self, name: &str) -> io::Result<()> {
+        let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let owner = found.st_uid;
+        if owner != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::other(format!("it belongs to another user (uid {owner})")));
+        }
+        if file_type(&found) != FileType::Symlink && found.st_mode & WRITABLE_BY_OTHERS != 0 {
+            let mode = found.st_mode & 0o7777;
+            return Err(io::Error::other(format!("it can be written by others (mode {mode:04o})")));
+        }
+        Ok(())
+    }
+
     /// Makes a file in it, which must not be there yet.
     pub fn create(&self, name: &str) -> io::Result<AppendFile> {
         self.create_new(name, OFlags::APPEND).map(AppendFile::new)
@@ -159,6 +173,10 @@ impl Directory {
 
     /// Opens a plain file in it for reading.
     pub fn read(&self, name: &str) -> io::Result<impl Read + use<>> {
+        self.open_plain(name)
+    }
+
+    pub(super) fn open_plain(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = openat(&self.descriptor, name, flags, Mode::empty());
         plain(File::from(file.map_err(|error| not_a_link(error.into()))?))

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -104,6 +104,15 @@ impl Lock {
             }
             // Somebody removed the file; what is locked now is another one than the next run will find.
         }
+    }
+
+    /// Tells whether a run holds the lock of a state directory at this moment. Nothing is changed, and who can't look
+    /// sees none.
+    pub fn is_held(directory: &Path) -> bool {
+        let Ok(Some(directory)) = Directory::open(directory) else { return false };
+        let Ok(file) = directory.open_plain(NAME) else { return false };
+        // It is let go again with the file.
+        flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
     }
 
     fn held(file: File, holder: &LockHolder) -> Self {

@@ -111,12 +111,18 @@ impl StoredRun {
         known.or_else(|| moment_of(&self.id)).unwrap_or_else(|| "?".to_owned())
     }
 
-    /// What it came to, on one line.
-    pub fn line(&self) -> String {
+    /// Tells whether nothing says that it came to its end.
+    pub fn is_unfinished(&self) -> bool {
+        self.summary.is_none() && !self.ended
+    }
+
+    /// What it came to, on one line. A run that is not finished may be going on.
+    pub fn line(&self, is_going_on: bool) -> String {
         let came_to = match &self.summary {
             Some(stored) => format!("exit code {}, {}", stored.exit_code, counted(stored)),
             None if self.ended => "no summary".to_owned(),
-            None => "unfinished".to_owned(),
+            None if is_going_on => "is going on".to_owned(),
+            None => "unfinished: it was killed".to_owned(),
         };
         let manifest = escape_control(self.manifest());
         format!("{} of {manifest}, began {}, {came_to}", self.id, escape_control(&seconds(&self.begin())))

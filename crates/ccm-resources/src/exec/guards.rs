@@ -85,7 +85,7 @@ async fn exit_code(
             Err(failure
                 .with_hint("`timeout` is that of each guard too; a guard should only look, and be quick"))
         }
-        Exit::Cancelled => Err(with_output("it was stopped, because the run was".to_owned())),
+        Exit::Cancelled => Err(with_output("it was stopped because the run was".to_owned())),
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn judge(exec: &Exec, finished: &Finished, shown: Shown<'_>) -> Resul
             Err(Failure::new(format!("command timed out after {}", display_duration(*after)))
                 .with_hint("raise `timeout`, or find out what the command waits for"))
         }
-        Exit::Cancelled => Err(Failure::new("command was stopped, because the run was")),
+        Exit::Cancelled => Err(Failure::new("command was stopped because the run was")),
     };
     judged.map_err(|mut failure| {
         for process in &finished.unkillable {

@@ -201,7 +201,7 @@ fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
         Exit::TimedOut { after } => {
             Failure::new(format!("{title} timed out after {}", display_duration(*after)))
         }
-        Exit::Cancelled => Failure::new(format!("{title} was stopped, because the run was")),
+        Exit::Cancelled => Failure::new(format!("{title} was stopped because the run was")),
     };
     for process in &finished.unkillable {
         let process = format!("{} {}", process.pid, process.name);

@@ -107,7 +107,7 @@ fn a_guard_that_can_not_be_asked_fails_the_resource() {
     for (exit, message) in [
         (Exit::Signal { number: 9, name: "SIGKILL".to_owned() }, "it was killed by SIGKILL"),
         (Exit::TimedOut { after: Duration::from_secs(90) }, "it timed out after 1m30s"),
-        (Exit::Cancelled, "it was stopped, because the run was"),
+        (Exit::Cancelled, "it was stopped because the run was"),
     ] {
         let machine = Machine::new();
         machine.runner.answer_with("slow", FakeRunner::finished(exit));
@@ -152,7 +152,7 @@ fn an_end_has_its_words() {
             &["command was killed by SIGSEGV"],
         ),
         (unkillable, &["command timed out after 1m0s", "could not be killed, and still runs: 7 stuck"]),
-        (FakeRunner::finished(Exit::Cancelled), &["command was stopped, because the run was"]),
+        (FakeRunner::finished(Exit::Cancelled), &["command was stopped because the run was"]),
     ] {
         let machine = Machine::new();
         machine.runner.answer_with("run", finished);

@@ -98,7 +98,13 @@ pub(crate) fn plan(package: &Package, state: &State) -> Plan {
         },
         Ensure::Latest => match state.installed() {
             Some(version) => plan_latest(package, state, version),
-            None => install(package, state, "Would have installed latest", candidate(package, state)),
+            None => {
+                let latest = candidate(package, state);
+                let known = latest.as_ref().ok().and_then(Option::as_deref);
+                let known = known.map(|latest| format!(" ({})", state.scheme.shown(latest)));
+                let message = format!("Would have installed latest{}", known.unwrap_or_default());
+                install(package, state, &message, latest)
+            }
         },
         Ensure::Version(wanted) => plan_version(package, state, wanted),
     };
@@ -144,7 +150,7 @@ fn plan_latest(package: &Package, state: &State, installed: &str) -> Plan {
                     shown(installed),
                     shown(latest)
                 ),
-                noop_message: "Would have upgraded to latest".to_owned(),
+                noop_message: format!("Would have upgraded to latest ({})", shown(latest)),
                 version: Ok(Some(latest.clone())),
                 is_downgrade: false,
             })

@@ -161,8 +161,10 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 && state.offer != Offer::NotAsked
             {
                 let message = failure.chain.join(": ");
-                let until = if refreshes { ", which would be refreshed first" } else { "" };
-                foreseen.push(format!("as things are now: {message}{until}"));
+                foreseen.push(match refreshes {
+                    true => format!("as things are now: {message}, which would be refreshed first"),
+                    false => format!("as things are now it would fail: {message}"),
+                });
             }
             Ok(foreseen)
         })

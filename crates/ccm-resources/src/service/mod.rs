@@ -83,7 +83,9 @@ impl ResourceType for ServiceType {
         let properties = decode::<ServiceProperties>(&resource.properties, COMMON).map_err(as_failure)?;
         let service = build(resource, &properties)
             .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
-        bind(service, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
+        let bound =
+            bind(service, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host);
+        bound.map_err(|failure| failure.with_hint("`control` says on which machines a service is managed"))
     }
 }
 

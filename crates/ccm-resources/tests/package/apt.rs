@@ -105,9 +105,9 @@ fn noop_says_what_would_happen_and_what_would_fail() {
     assert_eq!(
         told(&done),
         [
-            "Would have upgraded to latest",
+            "Would have upgraded to latest (5.9-5)",
             "stable",
-            "Would have installed latest",
+            "Would have installed latest (28-1)",
             "Would have installed version 1.18",
             "Would have installed",
             "Would have installed",
@@ -119,8 +119,8 @@ fn noop_says_what_would_happen_and_what_would_fail() {
     assert_eq!(
         warnings,
         [
-            "as things are now: there is no package `gone` in the index",
-            "as things are now: there is no package `virtual` itself: other packages provide it",
+            "as things are now it would fail: there is no package `gone` in the index",
+            "as things are now it would fail: there is no package `virtual` itself: other packages provide it",
         ]
     );
     assert_eq!(done[0].reason.as_deref(), Some("version 5.9-4 is installed, and 5.9-5 is the latest"));

@@ -54,6 +54,7 @@ fn without_systemd_nothing_can_be_managed() {
                 "systemd: systemd does not run here: there is no \"/run/systemd/system\""
             ]
         );
+        assert_eq!(failure(&transaction).hints, ["`control` says on which machines a service is managed"]);
     }
     assert_eq!(machine.runner.lines(), [""; 0]);
 }

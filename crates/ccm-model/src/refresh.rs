@@ -48,12 +48,12 @@ pub enum OwedCause {
 impl OwedCause {
     /// Tells whether another run of the same manifest as it is comes to do the refresh.
     pub fn is_for_next_run(&self) -> bool {
-        match self {
+        !matches!(
+            self,
             Self::Skipped(SkipCause::NotManaged { .. } | SkipCause::NotSelected)
-            | Self::NoopManifest
-            | Self::OtherManifest(_) => false,
-            Self::Failed | Self::Noop | Self::NoValue | Self::Skipped(_) => true,
-        }
+                | Self::NoopManifest
+                | Self::OtherManifest(_)
+        )
     }
 }
 

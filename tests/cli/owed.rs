@@ -98,6 +98,7 @@ fn a_refresh_survives_a_run_that_is_killed_while_its_subscriber_runs() {
     let event = &document["events"][1];
     assert_eq!((&event["outcome"], &event["triggered_by"][0]), (&"refreshed".into(), &"exec#source".into()));
     assert_eq!(event["owed"][0]["run_id"], refresh["run_id"]);
+    assert_eq!(event["reason"], "a refresh is owed from an earlier run");
     assert_eq!(document["summary"]["owed"].as_array().map(Vec::len), Some(0));
     assert_eq!(pending(&scratch)["pending"].as_array().map(Vec::len), Some(0));
     assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 0);

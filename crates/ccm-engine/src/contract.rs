@@ -11,6 +11,10 @@ use ccm_model::{Artifact, Failure, Resource, Secrets, Stream, TypeSpec};
 use crate::Managed;
 use crate::known::Known;
 
+/// Why a resource that was triggered changes. Where the trigger is only owed from an earlier run, the engine says that
+/// instead.
+pub const SUBSCRIBED_CHANGED: &str = "a resource it subscribes to changed";
+
 /// A resource type, as the loader and the engine see it.
 pub trait ResourceType: TypeSpec + Sync {
     /// Builds the typed properties of a resource and chooses its provider. [`crate::bind`] does the choosing.

@@ -16,7 +16,8 @@ mod together;
 mod walk;
 
 pub use contract::{
-    Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Suitability, Verified,
+    Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, SUBSCRIBED_CHANGED,
+    Suitability, Verified,
 };
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
 pub use ledger::{

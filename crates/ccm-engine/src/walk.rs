@@ -16,6 +16,7 @@ use ccm_model::{
 };
 
 use crate::contract::Context;
+use crate::contract::SUBSCRIBED_CHANGED;
 use crate::harness::{Handled, Turn, WouldChange, handle};
 use crate::known::{Forgetting, Known};
 use crate::late::{Progress, Resolved};
@@ -52,6 +53,8 @@ struct Triggers {
     by: Vec<ResourceIndex>,
     /// What of it is owed from earlier runs.
     owed: Vec<OwedRefresh>,
+    /// Nothing of it changed in this run.
+    is_only_owed: bool,
 }
 
 pub(crate) struct Walk<'a> {
@@ -141,6 +144,13 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             handled.described.map(|described| (described.ensure, described.state)).unzip();
+        let reason = handled.reason.map(|reason| {
+            if triggers.is_only_owed {
+                reason.replacen(SUBSCRIBED_CHANGED, "a refresh is owed from an earlier run", 1)
+            } else {
+                reason
+            }
+        });
         // What was not done, and would not be, is not to be seen as a change.
         let diff = handled.diff.filter(|_| outcome.is_change());
         Transaction {
@@ -153,7 +163,7 @@ impl<'a> Walk<'a> {
             final_ensure,
             outcome,
             properties: resource.properties.clone(),
-            reason: handled.reason,
+            reason,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             owed: triggers.owed,
             warnings: handled.warnings,
@@ -239,12 +249,11 @@ impl<'a> Walk<'a> {
     fn triggers(&self, index: ResourceIndex) -> Triggers {
         let owed = self.refreshes.borrow().owed_from_earlier(index);
         // What a run would only have changed sets nothing really in motion, and noop says what a run does.
-        let changed = |on: &ResourceIndex| {
-            self.done[on.get()].changed && !self.is_never_done_for(*on, index)
-                || owed.iter().any(|(source, _)| source == on)
-        };
-        let by = self.graph.subscriptions(index).filter(changed).collect();
-        Triggers { by, owed: owed.into_iter().map(|(_, owed)| owed).collect() }
+        let changed = |on: &ResourceIndex| self.done[on.get()].changed && !self.is_never_done_for(*on, index);
+        let triggers = |on: &ResourceIndex| changed(on) || owed.iter().any(|(source, _)| source == on);
+        let by: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
+        let is_only_owed = !owed.is_empty() && !by.iter().any(changed);
+        Triggers { by, owed: owed.into_iter().map(|(_, owed)| owed).collect(), is_only_owed }
     }
 
     fn managed_path(&self, index: ResourceIndex) -> Option<ManagedPath<'a>> {

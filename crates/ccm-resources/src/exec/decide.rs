@@ -1,6 +1,6 @@
 //! When a command runs. Pure.
 
-use ccm_engine::{Decision, Described, ResourceKind, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, SUBSCRIBED_CHANGED, Verified};
 use ccm_model::Failure;
 
 use super::command::Exec;
@@ -44,7 +44,7 @@ pub(crate) fn guards_matter(exec: &Exec, creates_satisfied: bool, triggered: boo
 pub(crate) fn decide(exec: &Exec, state: &ExecState, triggered: bool) -> Decision {
     let keep = |reason: &str| Decision::Keep { reason: reason.to_owned() };
     if triggered && !exec.refresh_respects_guards {
-        return change(triggered, "a resource it subscribes to changed");
+        return change(triggered, SUBSCRIBED_CHANGED);
     }
     if state.creates_satisfied {
         return keep("everything in `creates` exists");
@@ -57,7 +57,7 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, triggered: bool) -> Decisio
             Decision::Fail { reason: "a guard could not be asked".to_owned(), failure: failure.clone() }
         }
         Verdict::Prevented(reason) => keep(reason),
-        _ if triggered => change(triggered, "a resource it subscribes to changed, and the guards allow it"),
+        _ if triggered => change(triggered, &format!("{SUBSCRIBED_CHANGED}, and the guards allow it")),
         Verdict::Allowed => change(triggered, "the guards allow it"),
         Verdict::NotRun if !exec.creates.is_empty() => {
             change(triggered, "not everything in `creates` exists")

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ccm_engine::{Decision, Described, ResourceKind, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, SUBSCRIBED_CHANGED, Verified};
 use ccm_model::{Failure, Missing, display_duration};
 
 use super::show::{Activity, Load, Unit};
@@ -231,7 +231,7 @@ fn activity(service: &Service, state: &State) -> Step {
     let (unit, triggered) = (&state.unit, state.triggered);
     match (service.ensure, unit.activity) {
         (Ensure::Running, Activity::Running) if triggered => {
-            Step::Do(service.on_refresh.verb(), "a resource it subscribes to changed")
+            Step::Do(service.on_refresh.verb(), SUBSCRIBED_CHANGED)
         }
         (Ensure::Running, Activity::Reloading) if triggered => Step::Busy,
         (Ensure::Running, Activity::Activating) if unit.is_oneshot && !triggered => {

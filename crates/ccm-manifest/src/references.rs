@@ -33,6 +33,8 @@ struct OfType {
     claims: HashMap<Arc<str>, Claim>,
     /// For suggestions that are the same in each run.
     in_order: Vec<Arc<str>>,
+    /// What is managed, with the name that it has in the manifest, for things that have more than one.
+    things: HashMap<String, (Arc<str>, Span)>,
 }
 
 struct Claim {
@@ -62,6 +64,15 @@ impl<'a, 't> Names<'a, 't> {
                 };
                 let mistake = Diagnostic::error(resource.span, message);
                 diagnostics.push(mistake.with_label(earlier.span, "the first"));
+            } else if let Some(thing) = self.types.spec(draft.type_index).managed_thing(resource) {
+                let name = Arc::clone(&resource.id.name);
+                let (first, span) = of_type.things.entry(thing).or_insert((name, resource.span));
+                if *first != resource.id.name {
+                    let id = shown(&resource.id.to_string());
+                    let message = format!("duplicate resource `{id}`: it is the same as `{}`", shown(first));
+                    diagnostics
+                        .push(Diagnostic::error(resource.span, message).with_label(*span, "the first"));
+                }
             }
         }
         let Some(alias) = &resource.alias else { return };

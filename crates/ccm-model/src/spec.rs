@@ -144,6 +144,13 @@ pub trait TypeSpec {
         None
     }
 
+    /// What a resource manages, where other names than its own mean the same: two resources of a type that manage one
+    /// thing are a mistake, as two of one name are.
+    fn managed_thing(&self, resource: &Resource) -> Option<String> {
+        let _ = resource;
+        None
+    }
+
     /// Tells whether a change of one of its resources may bring what another resource misses. One that manages a path
     /// brings what belongs there, and nothing else, whatever this says.
     fn may_bring(&self, missing: &Missing) -> bool {

@@ -161,6 +161,11 @@ impl TypeSpec for Note {
         &["plain"]
     }
 
+    /// What is behind a plus in a name says nothing of what it means.
+    fn managed_thing(&self, resource: &Resource) -> Option<String> {
+        resource.id.name.split('+').next().map(str::to_owned)
+    }
+
     /// A name that is a path is one, and a directory or nothing if the text says so.
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
         let path = &*resource.id.name;

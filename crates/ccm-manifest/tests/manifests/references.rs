@@ -136,6 +136,13 @@ fn a_name_is_taken_once() {
                 "7:20 duplicate resource `task#a` (4:11 the first)",
             ],
         ),
+        (
+            "- note:\n    - a:\n    - a+1:\n    - a:\n    - b:\n- task: [a: , a+1: ]",
+            &[
+                "5:11 duplicate resource `note#a+1`: it is the same as `a` (4:11 the first)",
+                "6:11 duplicate resource `note#a` (4:11 the first)",
+            ],
+        ),
         ("- task:\n    - a: {alias: x}\n    - b: {alias: x}", &["5:22 duplicate alias `x` (4:22 the first)"]),
         (
             "- task:\n    - a: {alias: b}\n    - b:",

@@ -20,7 +20,7 @@ use crate::mistakes::{COMMON, Mistake, as_failure};
 use decide::ServiceKind;
 use properties::ServiceProperties;
 use systemd::Systemd;
-use wanted::Service;
+use wanted::{Service, unit_name};
 
 /// The type `service`.
 #[derive(Debug)]
@@ -54,6 +54,12 @@ impl TypeSpec for ServiceType {
 
     fn providers(&self) -> &'static [&'static str] {
         &["systemd"]
+    }
+
+    fn managed_thing(&self, resource: &Resource) -> Option<String> {
+        // A unit of the user is another one, and what is not known yet may be either.
+        let is_of_system = resource.properties.get("user").is_none_or(|user| user.is_null());
+        is_of_system.then(|| unit_name(&resource.id.name).ok()).flatten()
     }
 
     fn may_bring(&self, missing: &Missing) -> bool {

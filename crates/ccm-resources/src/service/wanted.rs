@@ -94,7 +94,7 @@ const SUFFIXES: [&str; 11] = [
 const LONGEST: usize = 255;
 
 /// The whole name of a unit: a name without one of the endings means a service.
-fn unit_name(name: &str) -> Result<String, Mistake> {
+pub(super) fn unit_name(name: &str) -> Result<String, Mistake> {
     let mistake = |message: String, hint: Option<&str>| Err(Mistake::of_name(message, hint));
     let shown = name.escape_debug();
     if name.contains('/') {

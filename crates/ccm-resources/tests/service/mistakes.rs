@@ -68,3 +68,19 @@ fn mistakes_are_told_with_advice() {
         assert_eq!(mistakes(&service(name, properties)), expected, "{name} {properties:?}");
     }
 }
+
+#[test]
+fn a_service_with_two_names_is_one() {
+    let types = ccm_resources::types();
+    let spec = types.iter().find(|found| found.name() == "service").expect("the type");
+    for (name, properties, expected) in [
+        ("nginx", &[][..], Some("nginx.service")),
+        ("nginx.service", &[], Some("nginx.service")),
+        ("nginx.socket", &[], Some("nginx.socket")),
+        ("nginx", &[("user", "true")], None),
+        ("not a unit", &[], None),
+    ] {
+        let thing = spec.managed_thing(&service(name, properties));
+        assert_eq!(thing.as_deref(), expected, "{name} {properties:?}");
+    }
+}

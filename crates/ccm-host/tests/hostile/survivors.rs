@@ -144,21 +144,22 @@ fn what_a_daemon_starts_later_is_let_be() {
         // During the second command the daemon starts a job in a session of its own, which then loses its parent.
         let job = format!("#!/bin/sh\nsleep 301 & echo $! > {}\nsleep 1.6\n", scratch.at("pid"));
         let job = scratch.write_program("job", &job).display().to_string();
-        let daemon =
-            format!("setsid sh -c 'sleep 0.2; setsid {job}; exec sleep 302' >/dev/null 2>&1 </dev/null &");
-        let first = run(runner, &shell(&daemon)).await;
+        let daemon = scratch.at("daemon");
+        let daemon = format!("echo $$ > {daemon}; sleep 0.2; setsid {job}; exec sleep 302");
+        run(runner, &shell(&format!("setsid sh -c '{daemon}' >/dev/null 2>&1 </dev/null &"))).await;
         let second = run(runner, &shell_within(2500, "sleep 999")).await;
         assert!(matches!(second.exit, Exit::TimedOut { .. }), "{second:?}");
-        let job = scratch.read("pid").and_then(|pid| pid.trim().parse().ok()).expect("the job's number");
-        let job = ccm_host::Process { pid: job, name: "sleep".to_owned() };
+        let process = |file: &str| {
+            let pid = scratch.read(file).and_then(|pid| pid.trim().parse().ok()).expect("a number");
+            ccm_host::Process { pid, name: "sleep".to_owned() }
+        };
+        let (job, daemon) = (process("pid"), process("daemon"));
         assert!(
             nix::sys::signal::kill(nix::unistd::Pid::from_raw(job.pid), None).is_ok(),
             "the job was killed"
         );
         let third = run(runner, &shell("true")).await;
         assert!(third.left_running.is_empty(), "{third:?}");
-        end(&[job]);
-        let daemons: Vec<_> = first.left_running.into_iter().filter(|process| process.name == "sh").collect();
-        end(&daemons);
+        end(&[job, daemon]);
     });
 }

@@ -98,13 +98,7 @@ pub(crate) fn plan(package: &Package, state: &State) -> Plan {
         },
         Ensure::Latest => match state.installed() {
             Some(version) => plan_latest(package, state, version),
-            None => {
-                let latest = candidate(package, state);
-                let known = latest.as_ref().ok().and_then(Option::as_deref);
-                let known = known.map(|latest| format!(" ({})", state.scheme.shown(latest)));
-                let message = format!("Would have installed latest{}", known.unwrap_or_default());
-                install(package, state, &message, latest)
-            }
+            None => install_latest(package, state),
         },
         Ensure::Version(wanted) => plan_version(package, state, wanted),
     };
@@ -199,6 +193,14 @@ fn install(_: &Package, state: &State, noop_message: &str, version: Result<Optio
         _ => "it is not installed".to_owned(),
     };
     Plan::Install(Install { reason, noop_message: noop_message.to_owned(), version, is_downgrade: false })
+}
+
+fn install_latest(package: &Package, state: &State) -> Plan {
+    let latest = candidate(package, state);
+    let known = latest.as_ref().ok().and_then(Option::as_deref);
+    let known = known.map(|latest| format!(" ({})", state.scheme.shown(latest)));
+    let message = format!("Would have installed latest{}", known.unwrap_or_default());
+    install(package, state, &message, latest)
 }
 
 /// The version that an installation takes by itself.

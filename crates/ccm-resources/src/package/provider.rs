@@ -161,9 +161,10 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 && state.offer != Offer::NotAsked
             {
                 let message = failure.chain.join(": ");
-                foreseen.push(match refreshes {
-                    true => format!("as things are now: {message}, which would be refreshed first"),
-                    false => format!("as things are now it would fail: {message}"),
+                foreseen.push(if refreshes {
+                    format!("as things are now: {message}, which would be refreshed first")
+                } else {
+                    format!("as things are now it would fail: {message}")
                 });
             }
             Ok(foreseen)

@@ -13,7 +13,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, Missing, Resource, TypeSpec, decode};
+use ccm_model::{Checked, Diagnostic, Failure, Missing, Node, Resource, TypeSpec, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, Mistake, as_failure};
@@ -58,7 +58,7 @@ impl TypeSpec for ServiceType {
 
     fn managed_thing(&self, resource: &Resource) -> Option<String> {
         // A unit of the user is another one, and what is not known yet may be either.
-        let is_of_system = resource.properties.get("user").is_none_or(|user| user.is_null());
+        let is_of_system = resource.properties.get("user").is_none_or(Node::is_null);
         is_of_system.then(|| unit_name(&resource.id.name).ok()).flatten()
     }
 

@@ -80,7 +80,7 @@ fn services_here() {
         assert_eq!(printed.matches("ActiveState=active").count(), units.len(), "a service stopped");
     };
     let (ours, theirs) = times(ROUNDS, || loaded.apply(Listener::None), bare);
-    let whose = if std::env::var_os(STAND_IN).is_some() { " of a stand-in for systemctl" } else { "" };
+    let whose = if ccm_host::variable(STAND_IN).is_some() { " of a stand-in for systemctl" } else { "" };
     let name = format!("services-steady: {}{whose}", units.len());
     if units.len() == COUNT { ratio_within(&name, ours, theirs, 1.5) } else { ratio(&name, ours, theirs) }
 }

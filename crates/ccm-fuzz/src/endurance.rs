@@ -33,7 +33,8 @@ impl Effort {
 }
 
 fn number(variable: &str) -> Option<u64> {
-    let text = std::env::var(variable).ok()?;
+    let text = ccm_host::variable(variable)?;
+    let text = text.to_string_lossy();
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
 }
 

@@ -13,6 +13,7 @@ mod reader;
 mod syntax;
 mod tags;
 mod tree;
+mod usual;
 mod write;
 
 use ccm_model::{Diagnostic, Node, SourceId};
@@ -29,6 +30,14 @@ pub struct Limits {
     pub nodes: usize,
 }
 
+impl Limits {
+    /// Trees are dropped, copied and compared by recursion, and that has to fit on any stack.
+    fn bounded(self) -> Self {
+        const DEEPEST: usize = 512;
+        Self { depth: self.depth.min(DEEPEST), ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { depth: 64, nodes: 4_000_000 }
@@ -41,9 +50,19 @@ impl Default for Limits {
 /// blank lines at its end; a value that is missing has an empty span. What an alias stands for has the spans
 /// of its anchor. Mistakes come in the order of the text, at most a thousand of them.
 pub fn parse(source: SourceId, text: &str, limits: &Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
-    // Trees are dropped, copied and compared by recursion, and that has to fit on any stack.
-    const DEEPEST: usize = 512;
-    let limits = Limits { depth: limits.depth.min(DEEPEST), nodes: limits.nodes };
-    let root = reader::read(source, text, limits)?;
+    match parse_usual(source, text, limits) {
+        Some(root) => Ok(Some(root)),
+        None => parse_any(source, text, limits),
+    }
+}
+
+/// Parses a document of the usual shape, in less time. `None`: it is for [`parse_any`].
+pub fn parse_usual(source: SourceId, text: &str, limits: &Limits) -> Option<Node> {
+    usual::read(source, text, limits.bounded())
+}
+
+/// Parses any document, and finds what is wrong with it.
+pub fn parse_any(source: SourceId, text: &str, limits: &Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
+    let root = reader::read(source, text, limits.bounded())?;
     Ok(root.filter(|node| !node.is_null()))
 }

@@ -1,7 +1,7 @@
-//! YAML: what is read lies where it says, and is read again once it is written.
+//! YAML: what is read lies where it says, is read again once it is written, and is the same by either reading.
 
 use ccm_model::{Kind, Node, ScalarStyle, SourceMap, Value};
-use ccm_yaml::{Limits, Written, parse, write};
+use ccm_yaml::{Limits, Written, parse, parse_any, parse_usual, write};
 
 pub(super) const WORDS: &[&str] = &[
     "a: ",
@@ -37,6 +37,9 @@ pub(super) fn run(input: &[u8]) {
     let text = super::text(input);
     let mut texts = SourceMap::default();
     let source = texts.add("a.yaml", &*text);
+    if let Some(root) = parse_usual(source, &text, &SMALL) {
+        assert_eq!(parse_any(source, &text, &SMALL), Ok(Some(root)), "{text:?}");
+    }
     match parse(source, &text, &SMALL) {
         Ok(None) => {}
         Ok(Some(root)) => {

@@ -18,3 +18,4 @@ mod render;
 mod spans;
 #[cfg(test)]
 mod sprout;
+mod usual;

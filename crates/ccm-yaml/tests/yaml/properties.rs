@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use crate::render::{read, show};
 use crate::sprout::{config, layouts, sprouts};
 
-const MANIFEST: &str = r#"# comment
+/// A manifest with a little of everything.
+pub(crate) const MANIFEST: &str = r#"# comment
 data: &data {port: 8080, "hosts": [a, 'b', *nothing]}
 ccm:
   name: "exämple"   # why
@@ -84,14 +85,16 @@ fn check_node(text: &str, node: &Node, has_aliases: bool) {
     }
 }
 
+/// A change to a text.
 #[derive(Clone, Debug)]
-enum Edit {
+pub(crate) enum Edit {
     Remove { at: prop::sample::Index, length: usize },
     Insert { at: prop::sample::Index, what: String },
     Repeat { from: prop::sample::Index, length: usize, at: prop::sample::Index },
 }
 
-fn edits() -> impl Strategy<Value = Vec<Edit>> {
+/// Changes to a text, which most often break it.
+pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let at = any::<prop::sample::Index>;
     let edit = prop_oneof![
         (at(), 1..12_usize).prop_map(|(at, length)| Edit::Remove { at, length }),
@@ -102,8 +105,9 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(edit, 1..6)
 }
 
-fn apply(edits: &[Edit]) -> String {
-    let mut characters: Vec<char> = MANIFEST.chars().collect();
+/// Makes the changes in a text.
+pub(crate) fn apply(edits: &[Edit], text: &str) -> String {
+    let mut characters: Vec<char> = text.chars().collect();
     for edit in edits {
         let count = characters.len();
         let range = |at: &prop::sample::Index, length: usize| {
@@ -145,7 +149,7 @@ proptest! {
 
     #[test]
     fn any_mutated_manifest_ends_in_a_tree_or_in_mistakes(edits in edits()) {
-        let text = apply(&edits);
+        let text = apply(&edits, MANIFEST);
         check_places(&text, &read(&text));
     }
 

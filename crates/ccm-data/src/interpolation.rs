@@ -85,7 +85,8 @@ pub enum What {
 
 /// Tells whether there is anything to find; most texts hold no brace at all.
 pub fn may_hold_any(text: &str) -> bool {
-    text.as_bytes().windows(2).any(|pair| pair[1] == b'{' && matches!(pair[0], b'$' | b'{'))
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'{', bytes).any(|at| at > 0 && matches!(bytes[at - 1], b'$' | b'{'))
 }
 
 /// Finds the expressions of a text, at most twenty; `for_shell` says that a shell will read it.

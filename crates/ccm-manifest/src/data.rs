@@ -1,6 +1,5 @@
 //! The values of a manifest: its data, what its hierarchy lays over them, and what comes from outside.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -74,7 +73,7 @@ pub(crate) fn resolve(
         text: Arc::clone(text),
         directory: directory.to_owned(),
         data: Value::Null,
-        settings: HashMap::new(),
+        settings: Vec::new(),
         is_incomplete: false,
     };
     let evaluator = || Evaluator { world, manifest: &scope, moment: Moment::Data };

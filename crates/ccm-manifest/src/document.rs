@@ -1,6 +1,5 @@
 //! The manifest as a whole: its top level and what stands below `ccm`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use ccm_data::annotations;
@@ -278,7 +277,7 @@ pub(crate) fn settings_of_types(
     types: &Types<'_>,
     evaluator: Evaluator<'_, '_>,
     diagnostics: &mut Diagnostics,
-) -> HashMap<usize, Arc<Map>> {
+) -> Vec<Arc<Map>> {
     let mut expander = Expander::new(evaluator);
     let mut entries = map.into_entries();
     for entry in &mut entries {
@@ -287,16 +286,19 @@ pub(crate) fn settings_of_types(
     let mut found = expander.found;
     found.refuse_late();
     diagnostics.append(&mut found.diagnostics);
-    let mut settings = HashMap::new();
-    for (index, spec) in types.specs().into_iter().enumerate() {
+    let nothing = Arc::new(Map::default());
+    let mut settings = Vec::new();
+    for spec in types.specs() {
         let is_its = |entry: &&Entry| spec.settings().contains(&&*entry.key.text);
         let own: Vec<Entry> = entries.iter().filter(is_its).cloned().collect();
-        if !own.is_empty() {
+        settings.push(if own.is_empty() {
+            Arc::clone(&nothing)
+        } else {
             let own = Map::new(own);
             let mistakes = spec.check_settings(&own);
             diagnostics.extend(mistakes.into_iter().filter(|mistake| !found.explains(mistake)));
-            settings.insert(index, Arc::new(own));
-        }
+            Arc::new(own)
+        });
     }
     settings
 }

@@ -164,7 +164,7 @@ impl Beginning<'_, '_, '_> {
             settings: (self.evaluator)(self.manifest)
                 .manifest
                 .settings
-                .get(&type_index)
+                .get(type_index)
                 .cloned()
                 .unwrap_or_default(),
             ..Resource::default()

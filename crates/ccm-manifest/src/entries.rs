@@ -71,10 +71,7 @@ fn refused(entry: &Entry, spec: &dyn TypeSpec, holder: Holder<'_>) -> Option<Dia
 fn add(own: &mut Map, mut entry: Entry, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) {
     let aliases = spec.aliases();
     let alias = aliases.iter().find(|(alias, _)| *alias == &*entry.key.text);
-    let written = entry.key.text.clone();
-    if let Some((_, name)) = alias {
-        entry.key.text = (*name).into();
-    }
+    let written = alias.map(|(_, name)| std::mem::replace(&mut entry.key.text, (*name).into()));
     let may_be_twice = aliases.iter().any(|(_, name)| *name == &*entry.key.text);
     let is_same = |other: &&mut Entry| other.key.text == entry.key.text;
     let Some(other) = own.entries_mut().iter_mut().filter(|_| may_be_twice).find(is_same) else {
@@ -86,9 +83,10 @@ fn add(own: &mut Map, mut entry: Entry, spec: &dyn TypeSpec, diagnostics: &mut D
         return;
     }
     if !other.value.is_null() {
-        let message = match alias {
-            Some((_, name)) => format!("`{written}` is another name for `{name}`, which is given too"),
-            None => format!("`{written}` is given twice, here and by another name"),
+        let name = &entry.key.text;
+        let message = match written {
+            Some(written) => format!("`{written}` is another name for `{name}`, which is given too"),
+            None => format!("`{name}` is given twice, here and by another name"),
         };
         let mistake = Diagnostic::error(entry.key.span, message);
         diagnostics.push(mistake.with_label(other.key.span, "the first"));

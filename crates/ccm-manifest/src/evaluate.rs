@@ -1,6 +1,5 @@
 //! One expression by itself, for trying things out.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -65,7 +64,7 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         text: Arc::clone(&request.expression),
         directory: request.directory.clone(),
         data: data.value,
-        settings: HashMap::new(),
+        settings: Vec::new(),
         is_incomplete: data.is_incomplete,
     };
     let managed = Managed::new();

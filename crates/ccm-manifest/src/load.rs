@@ -154,7 +154,7 @@ impl<'s> Loader<'s, '_> {
             text,
             directory,
             data: data.value.clone(),
-            settings: HashMap::new(),
+            settings: Vec::new(),
             is_incomplete,
         });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);

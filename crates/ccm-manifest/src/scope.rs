@@ -36,7 +36,7 @@ pub(crate) struct ManifestScope {
     /// Its resolved values.
     pub(crate) data: Value,
     /// What it says below `ccm` for all resources of a type, by the position of the type.
-    pub(crate) settings: HashMap<usize, Arc<Map>>,
+    pub(crate) settings: Vec<Arc<Map>>,
     /// Some of them could not be had, which was reported: what is not there may be meant to be.
     pub(crate) is_incomplete: bool,
 }

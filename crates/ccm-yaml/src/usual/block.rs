@@ -37,17 +37,23 @@ impl Usual<'_> {
             return None;
         }
         let mut text = String::with_capacity(lines.end - lines.start - lines.indented);
-        for line in self.text[lines.start..lines.text_end].split_inclusive('\n') {
+        let mut line = lines.start;
+        while line < lines.text_end {
+            let end = self.line_end(line);
             // A line that is no longer than its indentation holds nothing.
-            text.push_str(if line.len() > lines.indentation { &line[lines.indentation..] } else { "\n" });
+            text.push_str(self.text.get(line + lines.indentation..end).unwrap_or_default());
+            text.push('\n');
+            line = end + 1;
         }
         if is_folded {
             text = text.replace('\n', " ");
+            text.pop();
+            text.push('\n');
         }
         match chomping {
-            Some(b'-') => {}
-            Some(_) => text.extend(std::iter::repeat_n('\n', 1 + lines.blank_at_end)),
-            None => text.push('\n'),
+            Some(b'-') => _ = text.pop(),
+            Some(_) => text.extend(std::iter::repeat_n('\n', lines.blank_at_end)),
+            None => {}
         }
         self.at = lines.end - 1;
         self.find_content()?;

@@ -40,50 +40,67 @@ pub struct ControlProperties {
     pub unless: Option<Text>,
 }
 
-/// The common properties of one resource or of the defaults of a list, as they were written.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CommonNodes {
-    pub(crate) alias: Option<Node>,
-    pub(crate) ensure: Option<Node>,
-    pub(crate) provider: Option<Node>,
-    pub(crate) require: Option<Node>,
-    pub(crate) subscribe: Option<Node>,
-    pub(crate) control: Option<Node>,
+/// A common property; `name` is none, it is part of how a resource is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Common {
+    Alias,
+    Ensure,
+    Provider,
+    Require,
+    Subscribe,
+    Control,
 }
 
-impl CommonNodes {
-    /// Where the property of that name is kept; `name` is not, it is part of how a resource is written.
-    pub(crate) fn slot(&mut self, name: &str) -> Option<&mut Option<Node>> {
+impl Common {
+    /// The common property of that name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
         match name {
-            "alias" => Some(&mut self.alias),
-            "ensure" => Some(&mut self.ensure),
-            "provider" => Some(&mut self.provider),
-            "require" => Some(&mut self.require),
-            "subscribe" => Some(&mut self.subscribe),
-            "control" => Some(&mut self.control),
+            "alias" => Some(Self::Alias),
+            "ensure" => Some(Self::Ensure),
+            "provider" => Some(Self::Provider),
+            "require" => Some(Self::Require),
+            "subscribe" => Some(Self::Subscribe),
+            "control" => Some(Self::Control),
             _ => None,
         }
+    }
+}
+
+/// The common properties of one resource or of the defaults of a list, as they were written: most have few, many
+/// have none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CommonNodes(Vec<(Common, Node)>);
+
+impl CommonNodes {
+    /// Adds one that is not there yet.
+    pub(crate) fn add(&mut self, property: Common, node: Node) {
+        self.0.push((property, node));
+    }
+
+    pub(crate) fn get(&self, property: Common) -> Option<&Node> {
+        self.0.iter().find(|(other, _)| *other == property).map(|(_, node)| node)
+    }
+
+    pub(crate) fn take(&mut self, property: Common) -> Option<Node> {
+        let place = self.0.iter().position(|(other, _)| *other == property)?;
+        Some(self.0.swap_remove(place).1)
     }
 
     /// Lays these over defaults; null lets the default show.
     pub(crate) fn over(self, defaults: &Self) -> Self {
-        let pick = |own: Option<Node>, default: &Option<Node>| {
-            own.filter(|node| !node.is_null())
-                .or_else(|| default.as_ref().filter(|node| !node.is_null()).cloned())
-        };
-        Self {
-            alias: pick(self.alias, &defaults.alias),
-            ensure: pick(self.ensure, &defaults.ensure),
-            provider: pick(self.provider, &defaults.provider),
-            require: pick(self.require, &defaults.require),
-            subscribe: pick(self.subscribe, &defaults.subscribe),
-            control: pick(self.control, &defaults.control),
+        let mut own = self.given();
+        for (property, node) in &defaults.0 {
+            if !node.is_null() && own.get(*property).is_none() {
+                own.add(*property, node.clone());
+            }
         }
+        own
     }
 
     /// Leaves out what is null.
-    pub(crate) fn given(self) -> Self {
-        self.over(&Self::default())
+    pub(crate) fn given(mut self) -> Self {
+        self.0.retain(|(_, node)| !node.is_null());
+        self
     }
 }
 

@@ -9,7 +9,7 @@ use ccm_model::{
     Span, Spanned, TypeSpec, closest,
 };
 
-use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
+use crate::common_properties::{Common, CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
 use crate::expand::{Expanded, Expander, Provider, Reading, reading};
 use crate::later::not_supported;
@@ -101,7 +101,7 @@ impl Beginning<'_, '_, '_> {
         unknown_nulls(&properties, type_index, types, diagnostics);
 
         let mut conditions = self.around.clone();
-        if let Some(control) = common.control.take() {
+        if let Some(control) = common.take(Common::Control) {
             conditions = control::read(&control, self.manifest, diagnostics).within(&conditions);
         }
         let judged = conditions.judge(self.evaluator, diagnostics);
@@ -109,8 +109,8 @@ impl Beginning<'_, '_, '_> {
 
         let mut expander = self.expander();
         expander.idle = idle;
-        let mut alias_node = common.alias.take();
-        let mut provider_node = common.provider.take();
+        let mut alias_node = common.take(Common::Alias);
+        let mut provider_node = common.take(Common::Provider);
         for node in [&mut alias_node, &mut provider_node].into_iter().flatten() {
             expander.node(node, Reading::NOBODY);
         }
@@ -193,7 +193,9 @@ impl Beginning<'_, '_, '_> {
     pub(crate) fn complete(&self, draft: &mut Draft, diagnostics: &mut Diagnostics) {
         let reported = diagnostics.found();
         let spec = self.types.spec(draft.type_index);
-        let CommonNodes { mut ensure, mut require, mut subscribe, .. } = std::mem::take(&mut draft.common);
+        let mut common = std::mem::take(&mut draft.common);
+        let [mut ensure, mut require, mut subscribe] =
+            [Common::Ensure, Common::Require, Common::Subscribe].map(|property| common.take(property));
         let mut expander = self.expander();
         expander.idle = matches!(draft.resource.control, Control::NotManaged { .. });
         for node in [&mut ensure, &mut require, &mut subscribe].into_iter().flatten() {

@@ -2,7 +2,7 @@
 
 use ccm_model::{Diagnostic, Diagnostics, Entry, Map, TypeSpec};
 
-use crate::common_properties::{CommonNodes, Split};
+use crate::common_properties::{Common, CommonNodes, Split};
 use crate::later::{self, not_supported};
 use crate::wording::shown;
 
@@ -33,8 +33,8 @@ pub(crate) fn split(
         let key = &*entry.key.text;
         if let Some(mistake) = refused(&entry, spec, holder) {
             diagnostics.push(mistake);
-        } else if let Some(slot) = common.slot(key) {
-            *slot = Some(entry.value);
+        } else if let Some(property) = Common::of(key) {
+            common.add(property, entry.value);
         } else if key != "name" {
             add(&mut own, entry, spec, diagnostics);
         }

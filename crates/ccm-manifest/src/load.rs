@@ -326,12 +326,14 @@ impl<'s> Loader<'s, '_> {
 
     /// The files that will be managed.
     fn managed(&self, drafts: &[Draft]) -> Managed {
-        let mut managed = Managed::new();
+        let mut managed = Managed::with_capacity(drafts.len());
         for (index, draft) in drafts.iter().enumerate() {
             let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
             let path = self.types.spec(draft.type_index).managed_path(&draft.resource);
             if let Some(path) = path.filter(|_| draft.has_name && !is_off) {
-                managed.insert(path.path.to_owned(), ResourceIndex::from_usize(index));
+                let name = &draft.resource.id.name;
+                let path = if **name == *path.path { Arc::clone(name) } else { path.path.into() };
+                managed.insert(path, ResourceIndex::from_usize(index));
             }
         }
         managed

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ccm_model::{Diagnostic, Diagnostics, Entry, Key, Map, Node, Span, Value};
 
-use crate::common_properties::{CommonNodes, Split};
+use crate::common_properties::{Common, CommonNodes, Split};
 use crate::entries::{Holder, split};
 use crate::slips;
 use crate::types::Types;
@@ -244,7 +244,7 @@ impl Collector<'_, '_> {
     }
 
     fn nameless(&mut self, type_index: usize, type_key: &Key, split: Split, within: Span) {
-        if let Some(alias) = split.common.alias.as_ref().and_then(Node::as_text) {
+        if let Some(alias) = split.common.get(Common::Alias).and_then(Node::as_text) {
             self.remember_name(alias);
         }
         let name = Key { text: "NAME".into(), span: type_key.span };

@@ -56,7 +56,7 @@ pub(crate) enum Moment<'a> {
 }
 
 /// The files that the catalog manages.
-pub(crate) type Managed = HashMap<String, ResourceIndex>;
+pub(crate) type Managed = HashMap<Arc<str>, ResourceIndex>;
 
 /// What is known when a resource is reached.
 pub(crate) trait Reached {

@@ -1,5 +1,6 @@
 //! The manifests for real jobs are valid for each family of machines, and the one that needs no package and no service does
-//! its job in a directory of the test's own, with stand-ins for what it calls. `tests/system/manifests` applies the others.
+//! its job in a directory of the test's own, with stand-ins for what it calls. `tests/system/manifests` and
+//! `tests/system/redhat-manifests` apply all of them to machines.
 
 use std::process::Command;
 
@@ -19,6 +20,12 @@ const MANIFESTS: [(&str, &str, &str); 5] = [
     ("nginx-site", "package#nginx service#nginx", "package#nginx service#nginx"),
     ("nightly-dump", "", ""),
     ("sshd-hardening", "package#openssh-server service#ssh", "package#openssh-server service#sshd"),
+];
+
+/// What of it has another name on Fedora.
+const FEDORA: [(&str, &str); 2] = [
+    ("package#dnf-automatic", "package#dnf5-plugin-automatic"),
+    ("service#dnf-automatic.timer", "service#dnf5-automatic.timer"),
 ];
 
 /// A manifest with its paths moved below the test's directory, where commands are looked for first.
@@ -88,7 +95,8 @@ fn each_family_of_machines_has_its_own_names() {
     for (name, debian, redhat) in MANIFESTS {
         let path = repository(&format!("manifests/{name}.yaml"));
         let path = path.to_string_lossy();
-        for (family, expected) in [("debian", debian), ("rhel", redhat), ("fedora", redhat)] {
+        let fedora = FEDORA.iter().fold(redhat.to_owned(), |names, (old, new)| names.replace(old, new));
+        for (family, expected) in [("debian", debian), ("rhel", redhat), ("fedora", &*fedora)] {
             let facts = format!("{family}.yaml");
             scratch.write(&facts, format!("host: {{info: {{platformFamily: {family}}}}}\n"));
             let valid = ccm(&scratch, &["validate", &path, "--matrix", &facts]).run();

@@ -52,6 +52,7 @@ impl Sources for OneMachine {
 /// A manifest, loaded.
 pub(crate) struct Loaded {
     catalog: Catalog,
+    noop: bool,
 }
 
 impl Loaded {
@@ -66,7 +67,12 @@ impl Loaded {
             assignments: Vec::new(),
         };
         let loaded = ccm_manifest::load(request, &specs, &OneMachine);
-        Self { catalog: loaded.catalog.expect("a manifest without mistakes") }
+        Self { catalog: loaded.catalog.expect("a manifest without mistakes"), noop: false }
+    }
+
+    /// Only looks from now on.
+    pub(crate) fn in_noop(self) -> Self {
+        Self { noop: true, ..self }
     }
 
     /// Walks it.
@@ -82,7 +88,7 @@ impl Loaded {
             late: &NoLateValues,
             secrets: &Secrets::new(),
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
-            noop: false,
+            noop: self.noop,
             fail_on_error: true,
             diff: false,
             directory: Path::new("/"),

@@ -46,7 +46,7 @@ const PARTS: [Part; 16] = [
     ("exec-run", |_| exec_run()),
     ("sandbox", sandbox::run),
     ("exec-steady", |_| exec_steady()),
-    ("packages-steady", |_| system::packages()),
+    ("packages-steady", system::packages),
     ("services-steady", system::services),
     ("events", events),
     ("redaction", |_| redaction::measure()),

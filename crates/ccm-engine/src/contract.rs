@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Host, Local, Runner};
-use ccm_model::{Artifact, Failure, Resource, Secrets, Stream, TypeSpec};
+use ccm_model::{Artifact, Failure, Fields, Resource, Secrets, Stream, TypeSpec};
 
 use crate::Managed;
 use crate::known::Known;
@@ -205,7 +205,7 @@ pub struct Described {
     /// The `ensure` it amounts to.
     pub ensure: String,
     /// All of it, in the type's own shape.
-    pub state: serde_json::Value,
+    pub state: Fields,
 }
 
 /// What a provider is given to work with.

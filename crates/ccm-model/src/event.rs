@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::{Outcome, OwedRefresh, Properties, ResourceId, RunSummary};
+use crate::{Fields, Outcome, OwedRefresh, Properties, ResourceId, RunSummary};
 
 /// Something that happened. It says nothing about how it should be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,7 +137,7 @@ pub struct Transaction {
     /// What else was done that somebody may look for, such as where a backup is.
     pub notes: Vec<String>,
     /// The state that was read last, in the type's own shape.
-    pub state: Option<serde_json::Value>,
+    pub state: Option<Fields>,
     /// How content changed, or in noop would, as a unified diff; only if the run was asked for it.
     pub diff: Option<String>,
 }

@@ -12,6 +12,7 @@ mod diagnostics;
 mod duration;
 mod escape;
 mod event;
+mod fields;
 mod node;
 mod outcome;
 mod redaction;
@@ -36,6 +37,7 @@ pub use escape::escape_control;
 pub use event::{
     Artifact, Artifacts, Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction,
 };
+pub use fields::Fields;
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
 pub use redaction::{REDACTED, Redactor, SHORTEST_SECRET, Secrets, StreamRedactor, is_untold};
@@ -46,5 +48,5 @@ pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};
 pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
 pub use text::Text;
-pub use timestamp::{display_timestamp, parse_timestamp};
+pub use timestamp::{display_timestamp, parse_timestamp, timestamp};
 pub use words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};

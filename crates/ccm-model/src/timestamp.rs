@@ -1,18 +1,24 @@
 //! Moments as people and programs read them.
 
+use std::fmt::Display;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Shows a moment as RFC 3339 does, in UTC, with as many groups of three decimals as are asked for.
 ///
 /// Moments before 1970 or after 9999, which only a broken clock tells, are shown as the nearest in between.
 pub fn display_timestamp(moment: SystemTime, groups: usize) -> String {
+    timestamp(moment, groups).to_string()
+}
+
+/// The same, for those who write it somewhere else than into a text of its own.
+pub fn timestamp(moment: SystemTime, groups: usize) -> impl Display {
     const LAST: Duration = Duration::from_secs(253_402_300_799);
     let moment = UNIX_EPOCH + moment.duration_since(UNIX_EPOCH).unwrap_or_default().min(LAST);
     match groups {
-        0 => humantime::format_rfc3339_seconds(moment).to_string(),
-        1 => humantime::format_rfc3339_millis(moment).to_string(),
-        2 => humantime::format_rfc3339_micros(moment).to_string(),
-        _ => humantime::format_rfc3339_nanos(moment).to_string(),
+        0 => humantime::format_rfc3339_seconds(moment),
+        1 => humantime::format_rfc3339_millis(moment),
+        2 => humantime::format_rfc3339_micros(moment),
+        _ => humantime::format_rfc3339_nanos(moment),
     }
 }
 

@@ -1,19 +1,20 @@
 //! The report for programs: an event, a line of JSON.
 
 mod ids;
+mod object;
 mod output;
 mod properties;
 mod words;
 
 use std::time::{Duration, SystemTime};
 
-use ccm_model::{Event, Outcome, RunSummary, SessionStarted, Transaction, display_timestamp};
-use serde::Serialize;
+use ccm_model::{Event, Outcome, RunSummary, SessionStarted, Transaction, timestamp};
 use serde_json::Value;
 
 use crate::idempotence::changed_again;
 
 pub use ids::Ids;
+use object::Object;
 pub use output::{JsonDocument, JsonLines};
 use words::outcome_name;
 pub(crate) use words::{read_stop_cause, stop_cause};
@@ -40,6 +41,8 @@ pub struct Encoder {
     ids: Ids,
     began: SystemTime,
     verifies: Option<Verified>,
+    /// The line that was made last.
+    buffer: Vec<u8>,
 }
 
 /// The run that another one verifies by changing nothing again, and what that one did change.
@@ -51,9 +54,9 @@ struct Verified {
 
 /// A line, and how it may be treated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JsonLine {
+pub struct JsonLine<'a> {
     /// The JSON, with a line end.
-    pub text: String,
+    pub text: &'a str,
     /// How much time it tells of.
     pub runtime: Duration,
     /// Whether it tells of more than of something that did not happen.
@@ -64,7 +67,7 @@ impl Encoder {
     /// Begins a run, which is named by the first of its ids.
     pub fn new(mut ids: Ids, began: SystemTime, manifest: String, version: &'static str) -> Self {
         let identity = RunIdentity { run_id: ids.next(began), manifest, version };
-        Self { identity, ids, began, verifies: None }
+        Self { identity, ids, began, verifies: None, buffer: Vec::new() }
     }
 
     /// Begins another run of the same manifest, which verifies this one by changing nothing again.
@@ -80,7 +83,7 @@ impl Encoder {
     }
 
     /// The line of an event; some have none.
-    pub fn encode(&mut self, event: &Event) -> Option<JsonLine> {
+    pub fn encode(&mut self, event: &Event) -> Option<JsonLine<'_>> {
         match event {
             Event::SessionStarted(session) => Some(self.start(session)),
             Event::ResourceFinished(transaction) => Some(self.transaction(transaction)),
@@ -90,169 +93,98 @@ impl Encoder {
         }
     }
 
-    fn start(&mut self, session: &SessionStarted) -> JsonLine {
+    fn start(&mut self, session: &SessionStarted) -> JsonLine<'_> {
         self.began = session.at;
-        let line = StartLine {
-            head: self.head(START, session.at, session.at),
-            manifest: &self.identity.manifest,
-            version: self.identity.version,
-            noop: session.noop,
-            resources: session.resources,
-            message: session.message.as_deref(),
-            verifies: self.verifies.as_ref().map(|verified| &*verified.run_id),
-        };
-        urgent(&line)
+        let id = self.ids.next(session.at);
+        let mut line = head(&mut self.buffer, START, &id, session.at, &self.identity.run_id);
+        line.field("manifest", &self.identity.manifest);
+        line.field("version", self.identity.version);
+        line.field("noop", &session.noop);
+        line.field("resources", &session.resources);
+        line.field("message", &session.message);
+        if let Some(verified) = &self.verifies {
+            line.field("verifies", &verified.run_id);
+        }
+        JsonLine { text: line.end(), runtime: Duration::ZERO, urgent: true }
     }
 
-    fn summary(&mut self, summary: &RunSummary) -> JsonLine {
+    fn summary(&mut self, summary: &RunSummary) -> JsonLine<'_> {
         let at = self.began.checked_add(summary.duration).unwrap_or(self.began);
-        let line = SummaryLine {
-            head: self.head(SUMMARY, at, at),
-            manifest: &self.identity.manifest,
-            noop: summary.noop,
-            duration: nanoseconds(summary.duration),
-            counts: serde_json::to_value(summary.counts).unwrap_or_default(),
-            stopped: summary.stopped.as_ref().map(stop_cause),
-            message: summary.message.as_deref(),
-            owed: summary.refreshes.owed.iter().map(words::still_owed).collect(),
-            settled: summary.refreshes.settled.iter().map(words::settled).collect(),
-            ledger_damage: summary.refreshes.damage.as_deref(),
-            ledger_error: &summary.refreshes.unwritten,
-            changed_again: self.verifies.as_ref().map(|verified| &*verified.changed_again),
-        };
-        urgent(&line)
+        let refreshes = &summary.refreshes;
+        let id = self.ids.next(at);
+        let mut line = head(&mut self.buffer, SUMMARY, &id, at, &self.identity.run_id);
+        line.field("manifest", &self.identity.manifest);
+        line.field("noop", &summary.noop);
+        line.field("duration", &nanoseconds(summary.duration));
+        line.field("counts", &summary.counts);
+        line.field("stopped", &summary.stopped.as_ref().map(stop_cause));
+        line.field("message", &summary.message);
+        line.field("owed", &refreshes.owed.iter().map(words::still_owed).collect::<Value>());
+        line.field("settled", &refreshes.settled.iter().map(words::settled).collect::<Value>());
+        line.field("ledger_damage", &refreshes.damage);
+        line.field("ledger_error", &refreshes.unwritten);
+        if let Some(verified) = &self.verifies {
+            line.field("changed_again", &verified.changed_again);
+        }
+        JsonLine { text: line.end(), runtime: Duration::ZERO, urgent: true }
     }
 
-    fn transaction(&mut self, transaction: &Transaction) -> JsonLine {
+    fn transaction(&mut self, transaction: &Transaction) -> JsonLine<'_> {
         let Transaction { outcome, duration, .. } = transaction;
-        let end = transaction.at.checked_add(*duration).unwrap_or(transaction.at);
-        let words = words::Words::of(transaction);
-        let line = TransactionLine {
-            head: self.head(TRANSACTION, transaction.at, end),
-            kind: &transaction.id.type_name,
-            provider: transaction.provider,
-            name: &transaction.id.name,
-            alias: transaction.alias.as_deref(),
-            requested_ensure: &transaction.requested_ensure,
-            final_ensure: transaction.final_ensure.as_deref(),
-            duration: nanoseconds(*duration),
-            properties: properties::shown(&transaction.properties),
-            status: transaction.state.as_ref(),
-            noop_message: words.noop_message,
-            error: words.error,
-            changed: words.changed,
-            refreshed: matches!(outcome, Outcome::Refreshed | Outcome::WouldRefresh { .. }),
-            failed: matches!(outcome, Outcome::Failed(_)),
-            skipped: matches!(outcome, Outcome::Skipped { .. }),
-            noop: matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. }),
-            unmet_requirements: words.unmet,
-            outcome: outcome_name(outcome),
-            reason: words.reason,
-            triggered_by: transaction.triggered_by.iter().map(ToString::to_string).collect(),
-            owed: transaction.owed.iter().map(words::owed).collect(),
-            warnings: &transaction.warnings,
-            notes: &transaction.notes,
-            diff: transaction.diff.as_deref(),
-        };
         if let Some(verified) = self.verifies.as_mut().filter(|_| changed_again(outcome)) {
             verified.changed_again.push(transaction.id.to_string());
         }
+        let words = words::Words::of(transaction);
+        let end = transaction.at.checked_add(*duration).unwrap_or(transaction.at);
+        let id = self.ids.next(end);
+        let mut line = head(&mut self.buffer, TRANSACTION, &id, transaction.at, &self.identity.run_id);
+        line.field("type", &*transaction.id.type_name);
+        line.field("provider", &transaction.provider);
+        line.field("name", &*transaction.id.name);
+        line.field("alias", &transaction.alias);
+        line.field("requested_ensure", &transaction.requested_ensure);
+        line.field("final_ensure", &transaction.final_ensure);
+        line.field("duration", &nanoseconds(*duration));
+        line.field("properties", &properties::Shown(&transaction.properties));
+        line.field("status", &transaction.state);
+        line.field("noop_message", &words.noop_message);
+        line.field("error", words.error);
+        line.field("changed", &words.changed);
+        line.field("refreshed", &matches!(outcome, Outcome::Refreshed | Outcome::WouldRefresh { .. }));
+        line.field("failed", &matches!(outcome, Outcome::Failed(_)));
+        line.field("skipped", &matches!(outcome, Outcome::Skipped { .. }));
+        line.field("noop", &matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. }));
+        line.field("unmet_requirements", &words.unmet);
+        line.plain("outcome", outcome_name(outcome));
+        line.field("reason", &words.reason);
+        line.field(
+            "triggered_by",
+            &transaction.triggered_by.iter().map(ToString::to_string).collect::<Value>(),
+        );
+        line.field("owed", &transaction.owed.iter().map(words::owed).collect::<Value>());
+        line.field("warnings", &transaction.warnings);
+        line.field("notes", &transaction.notes);
+        line.field("diff", &transaction.diff);
         let quiet = matches!(outcome, Outcome::Unchanged | Outcome::Skipped { .. });
         let urgent = !quiet || !transaction.warnings.is_empty();
-        JsonLine { text: text(&line), runtime: *duration, urgent }
-    }
-
-    /// `at` is the moment that the line tells of, `written` about when that is.
-    fn head(&mut self, protocol: &'static str, at: SystemTime, written: SystemTime) -> Head {
-        Head {
-            protocol,
-            event_id: self.ids.next(written),
-            timestamp: display_timestamp(at, 2),
-            run_id: self.identity.run_id.clone(),
-        }
+        JsonLine { text: line.end(), runtime: *duration, urgent }
     }
 }
 
-/// The fields that every line begins with.
-#[derive(Serialize)]
-struct Head {
+/// Begins a line with the fields that every line begins with. `at` is the moment that it tells of.
+fn head<'b>(
+    buffer: &'b mut Vec<u8>,
     protocol: &'static str,
-    event_id: String,
-    timestamp: String,
-    run_id: String,
-}
-
-#[derive(Serialize)]
-struct StartLine<'a> {
-    #[serde(flatten)]
-    head: Head,
-    manifest: &'a str,
-    version: &'static str,
-    noop: bool,
-    resources: usize,
-    message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verifies: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct SummaryLine<'a> {
-    #[serde(flatten)]
-    head: Head,
-    manifest: &'a str,
-    noop: bool,
-    duration: u64,
-    counts: Value,
-    stopped: Option<Value>,
-    message: Option<&'a str>,
-    owed: Vec<Value>,
-    settled: Vec<Value>,
-    ledger_damage: Option<&'a str>,
-    ledger_error: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changed_again: Option<&'a [String]>,
-}
-
-#[derive(Serialize)]
-struct TransactionLine<'a> {
-    #[serde(flatten)]
-    head: Head,
-    #[serde(rename = "type")]
-    kind: &'a str,
-    provider: Option<&'static str>,
-    name: &'a str,
-    alias: Option<&'a str>,
-    requested_ensure: &'a str,
-    final_ensure: Option<&'a str>,
-    duration: u64,
-    properties: Value,
-    status: Option<&'a Value>,
-    noop_message: Option<&'a str>,
-    error: &'a [String],
-    changed: bool,
-    refreshed: bool,
-    failed: bool,
-    skipped: bool,
-    noop: bool,
-    unmet_requirements: Vec<String>,
-    outcome: &'static str,
-    reason: Option<String>,
-    triggered_by: Vec<String>,
-    owed: Vec<Value>,
-    warnings: &'a [String],
-    notes: &'a [String],
-    diff: Option<&'a str>,
-}
-
-fn urgent(line: &impl Serialize) -> JsonLine {
-    JsonLine { text: text(line), runtime: Duration::ZERO, urgent: true }
-}
-
-fn text(line: &impl Serialize) -> String {
-    // Keys are text and nothing here fails to serialise.
-    let mut text = serde_json::to_string(line).unwrap_or_default();
-    text.push('\n');
-    text
+    event_id: &str,
+    at: SystemTime,
+    run_id: &str,
+) -> Object<'b> {
+    let mut line = Object::begin(buffer);
+    line.plain("protocol", protocol);
+    line.plain("event_id", event_id);
+    line.plain("timestamp", timestamp(at, 2));
+    line.plain("run_id", run_id);
+    line
 }
 
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {

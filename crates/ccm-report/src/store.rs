@@ -169,7 +169,7 @@ impl RunStore {
     }
 
     /// Records a line.
-    pub fn accept(&mut self, line: &JsonLine) {
+    pub fn accept(&mut self, line: &JsonLine<'_>) {
         if let Ok(open) = &mut self.open {
             open.lines.accept(line);
         }

@@ -11,9 +11,9 @@ use ccm_engine::{
 };
 use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
 use ccm_model::{
-    Artifact, Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Key, Map, Node, Outcome,
-    Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets, SkipCause, Span, StopCause, Stream,
-    TypeSpec,
+    Artifact, Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Fields, Key, Map, Node,
+    Outcome, Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets, SkipCause, Span,
+    StopCause, Stream, TypeSpec,
 };
 use serde_json::json;
 
@@ -116,7 +116,7 @@ impl ResourceKind for FakeKind {
     fn describe(fake: &Behaviour, state: &bool, decision: &str) -> Described {
         Described {
             ensure: if *state { "absent" } else { "present" }.to_owned(),
-            state: json!({ "name": fake.name, "decision": decision }),
+            state: Fields::from([("name", fake.name.as_str().into()), ("decision", decision.into())]),
         }
     }
 }

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use super::{REDACTED, Redactor};
 use crate::{
-    Entry, Event, Failure, Key, Kind, Map, Node, Outcome, OwedCause, Properties, ResourceId, RunSummary,
-    Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
+    Entry, Event, Failure, Fields, Key, Kind, Map, Node, Outcome, OwedCause, Properties, ResourceId,
+    RunSummary, Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
 };
 
 /// Properties of which a sensitive resource tells nothing.
@@ -61,7 +61,7 @@ impl Redactor {
         transaction.owed.iter_mut().for_each(|owed| self.id(&mut owed.source));
         self.texts(&mut transaction.warnings);
         self.texts(&mut transaction.notes);
-        transaction.state.iter_mut().for_each(|state| self.json(state));
+        transaction.state.iter_mut().flat_map(Fields::values_mut).for_each(|value| self.json(value));
         if let Some(diff) = &mut transaction.diff {
             *diff = self.redact_lines(diff).into_owned();
         }
@@ -207,18 +207,21 @@ impl Redactor {
 
 /// Tells whether a resource with these properties does not tell of that one, because it is `sensitive`.
 pub fn is_untold(properties: &Properties, name: &str) -> bool {
+    SENSITIVE.contains(&name) && is_sensitive(properties)
+}
+
+fn is_sensitive(properties: &Properties) -> bool {
     // What is not known to be `false` may have turned out to be true when the resource was reached.
     let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
-    SENSITIVE.contains(&name)
-        && properties.get("sensitive").is_some_and(|node| !node.as_scalar().is_some_and(is_false))
+    properties.get("sensitive").is_some_and(|node| !node.as_scalar().is_some_and(is_false))
 }
 
 /// Hides properties of a resource that is `sensitive`, whatever is in them.
 fn hide_sensitive(properties: &mut Properties) {
+    if !is_sensitive(properties) {
+        return;
+    }
     for name in SENSITIVE {
-        if !is_untold(properties, name) {
-            continue;
-        }
         if let Some(Entry { key, value }) = properties.entry(name).cloned() {
             properties.replace(Entry { key, value: Node::text(REDACTED, value.span) });
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Entry, Event, Failure, Key, Map, Node, Outcome, OutputLine, OwedCause, OwedRefresh, Properties,
+    Entry, Event, Failure, Fields, Key, Map, Node, Outcome, OutputLine, OwedCause, OwedRefresh, Properties,
     Refreshes, ResourceId, RunSummary, SessionStarted, SettledCause, SettledRefresh, Span, StillOwed,
     StopCause, Stream, StreamTail, Transaction,
 };
@@ -185,7 +185,7 @@ fn no_part_of_an_event_keeps_a_value() {
             owed: vec![owed()],
             warnings: vec![says("warning")],
             notes: vec![says("note")],
-            state: Some(serde_json::json!({ "a": [says("state")] })),
+            state: Some(Fields::from([("a", serde_json::json!([says("state")]))])),
             diff: Some(says("+diff")),
             ..transaction_of(properties)
         }))

@@ -47,9 +47,8 @@ impl Ids {
         } else {
             (self.milliseconds, self.count) = (self.milliseconds + 1, 0);
         }
-        let (time, count, rest) = (self.milliseconds, 0x7000 | self.count, self.draw() >> 2 | 1 << 63);
-        let hex = format!("{time:012x}{count:04x}{rest:016x}");
-        [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+        let first = self.milliseconds << 16 | u64::from(0x7000 | self.count);
+        written(u128::from(first) << 64 | u128::from(self.draw() >> 2 | 1 << 63))
     }
 
     /// The next number of the sequence known as `SplitMix64`: even, and never repeated within a run. That it
@@ -61,6 +60,23 @@ impl Ids {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
+}
+
+/// A number as ids are written.
+fn written(number: u128) -> String {
+    let mut text = String::with_capacity(36);
+    for (at, byte) in number.to_be_bytes().into_iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
+}
+
+fn digit(number: u8) -> char {
+    char::from(b"0123456789abcdef"[usize::from(number)])
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ impl<W: Write> JsonLines<W> {
     }
 
     /// Writes a line. The first error is kept for the end; after it nothing is written.
-    pub fn accept(&mut self, line: &JsonLine) {
-        self.0.push(&line.text, line.runtime, line.urgent);
+    pub fn accept(&mut self, line: &JsonLine<'_>) {
+        self.0.push(line.text, line.runtime, line.urgent);
     }
 
     /// Ends it, and returns where it went if all of it was written.
@@ -56,7 +56,7 @@ impl<W: Write> JsonDocument<W> {
     }
 
     /// Keeps a line.
-    pub fn accept(&mut self, line: &JsonLine) {
+    pub fn accept(&mut self, line: &JsonLine<'_>) {
         let text = line.text.trim_end().to_owned();
         // Each line begins with its protocol.
         let is = |protocol: &str| text.starts_with(&format!("{{\"protocol\":\"{protocol}\""));

@@ -1,93 +1,108 @@
 //! The properties of a resource as JSON, without what may be secret.
 
+use ccm_host::sha256;
 use ccm_model::{Entry, Kind, Map, Node, Properties, REDACTED, Scalar, Value as Written};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map as Object, Number, Value, json};
-use sha2::{Digest as _, Sha256};
-
-/// Properties whose text is told by size and checksum only.
-const HIDDEN: &[&str] = &["content", "stdin"];
 
 /// Every property that is given, as it was written.
-pub(super) fn shown(properties: &Properties) -> Value {
-    let one = |entry: &Entry| {
-        let name = &*entry.key.text;
-        let value = match name {
-            "environment" => environment(&entry.value),
-            name if HIDDEN.contains(&name) => hidden(&entry.value),
-            _ => node(&entry.value),
-        };
-        (name.to_owned(), value)
-    };
-    Value::Object(properties.given().map(one).collect())
-}
+pub(super) struct Shown<'a>(pub &'a Properties);
 
-fn node(node: &Node) -> Value {
-    match &node.value {
-        Written::Scalar(scalar) => self::scalar(scalar),
-        Written::List(nodes) => nodes.iter().map(self::node).collect(),
-        Written::Map(map) => map_of(map, node_of),
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for Entry { key, value } in self.0.given() {
+            match &*key.text {
+                "environment" => map.serialize_entry(&*key.text, &environment(value))?,
+                // They are told by size and checksum only.
+                "content" | "stdin" => map.serialize_entry(&*key.text, &Hidden(value))?,
+                _ => map.serialize_entry(&*key.text, &AsWritten(value))?,
+            }
+        }
+        map.end()
     }
 }
 
-fn node_of(entry: &Entry) -> Value {
-    node(&entry.value)
-}
+/// A value as it was written.
+struct AsWritten<'a>(&'a Node);
 
-fn map_of(map: &Map, value: impl Fn(&Entry) -> Value) -> Value {
-    let entries = map.entries().iter().map(|entry| (entry.key.text.to_string(), value(entry)));
-    Value::Object(entries.collect::<Object<_, _>>())
+impl Serialize for AsWritten<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0.value {
+            Written::Scalar(written) => scalar(written, serializer),
+            Written::List(nodes) => serializer.collect_seq(nodes.iter().map(AsWritten)),
+            Written::Map(map) => {
+                let entries = map.entries().iter();
+                serializer.collect_map(entries.map(|entry| (&entry.key.text, AsWritten(&entry.value))))
+            }
+        }
+    }
 }
 
 /// A number that would not come back as it was written (`0644`, `5.10`) is text.
-fn scalar(scalar: &Scalar) -> Value {
+fn scalar<S: Serializer>(scalar: &Scalar, serializer: S) -> Result<S::Ok, S::Error> {
     let number = match scalar.kind() {
-        Kind::Null => return Value::Null,
-        Kind::Bool(value) => return Value::Bool(value),
+        Kind::Null => return serializer.serialize_unit(),
+        Kind::Bool(value) => return serializer.serialize_bool(value),
         Kind::Int(value) => Some(Number::from(value)),
         Kind::Float(value) => Number::from_f64(value),
         Kind::Text => None,
     };
     match number.filter(|number| number.to_string() == *scalar.text) {
-        Some(number) => Value::Number(number),
-        None => Value::String(scalar.text.to_string()),
+        Some(number) => number.serialize(serializer),
+        None => serializer.serialize_str(&scalar.text),
     }
 }
 
 /// What stands in the place of a value that is not told.
-fn hidden(node: &Node) -> Value {
-    match node.as_scalar() {
-        Some(scalar) => sum(&scalar.text),
-        None => sum(&self::node(node).to_string()),
+struct Hidden<'a>(&'a Node);
+
+impl Serialize for Hidden<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_scalar() {
+            Some(scalar) => Sum(&scalar.text).serialize(serializer),
+            None => Sum(&json!(AsWritten(self.0)).to_string()).serialize(serializer),
+        }
     }
 }
 
 /// Size and checksum; of what holds something that is not to be shown, not even these.
-fn sum(text: &str) -> Value {
-    if text.contains(REDACTED) {
-        return REDACTED.into();
+struct Sum<'a>(&'a str);
+
+impl Serialize for Sum<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.contains(REDACTED) {
+            return serializer.serialize_str(REDACTED);
+        }
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("sha256", &sha256(self.0.as_bytes()))?;
+        map.serialize_entry("size", &self.0.len())?;
+        map.end()
     }
-    let mut hex = String::with_capacity(64);
-    let digit = |number: u8| char::from_digit(u32::from(number), 16).unwrap_or('?');
-    hex.extend(Sha256::digest(text.as_bytes()).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
-    json!({ "sha256": hex, "size": text.len() })
 }
 
-/// The names of variables, each with what stands for its value.
+/// The names of variables, each with what stands for its value. A name that is given twice stands there once.
 fn environment(node: &Node) -> Value {
+    let map_of = |map: &Map| {
+        let entries = map.entries().iter();
+        entries
+            .map(|entry| (entry.key.text.to_string(), json!(Hidden(&entry.value))))
+            .collect::<Object<_, _>>()
+    };
     match &node.value {
-        Written::Map(map) => map_of(map, |entry| hidden(&entry.value)),
+        Written::Map(map) => Value::Object(map_of(map)),
         Written::List(nodes) => {
             let entries = nodes.iter().map(|node| match node.as_scalar() {
                 Some(scalar) => match scalar.text.split_once('=') {
-                    Some((name, value)) => (name.to_owned(), sum(value)),
+                    Some((name, value)) => (name.to_owned(), json!(Sum(value))),
                     None => (scalar.text.to_string(), Value::Null),
                 },
-                None => (String::new(), hidden(node)),
+                None => (String::new(), json!(Hidden(node))),
             });
             Value::Object(entries.collect())
         }
         // One that is written as a single `NAME=VALUE`.
-        Written::Scalar(_) => hidden(node),
+        Written::Scalar(_) => json!(Hidden(node)),
     }
 }
 
@@ -119,7 +134,7 @@ mod tests {
     }
 
     fn shown(entries: Vec<Entry>) -> Value {
-        super::shown(&Properties::new(Map::new(entries), None))
+        json!(Shown(&Properties::new(Map::new(entries), None)))
     }
 
     #[test]

@@ -33,14 +33,15 @@ fn encoder() -> Encoder {
     Encoder::new(Ids::new(1), UNIX_EPOCH, "/m.yaml".to_owned(), "0.1.0")
 }
 
-fn parsed(line: &JsonLine) -> Value {
+fn parsed(line: &JsonLine<'_>) -> Value {
     assert_eq!(line.text.matches('\n').count(), 1, "{:?}", line.text);
-    serde_json::from_str(&line.text).expect("JSON")
+    serde_json::from_str(line.text).expect("JSON")
 }
 
 fn encoded(outcome: Outcome) -> (Value, bool) {
     let event = Event::ResourceFinished(Box::new(transaction(outcome)));
-    let line = encoder().encode(&event).expect("a line");
+    let mut encoder = encoder();
+    let line = encoder.encode(&event).expect("a line");
     (parsed(&line), line.urgent)
 }
 

@@ -1,5 +1,6 @@
 //! What an outcome says, in the fields of an event.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use ccm_model::{
@@ -17,7 +18,7 @@ pub(super) struct Words<'a> {
     pub(super) error: &'a [String],
     pub(super) changed: bool,
     pub(super) unmet: Vec<String>,
-    pub(super) reason: Option<String>,
+    pub(super) reason: Option<Cow<'a, str>>,
 }
 
 impl<'a> Words<'a> {
@@ -28,7 +29,7 @@ impl<'a> Words<'a> {
             error: &[],
             changed: outcome.is_change(),
             unmet: Vec::new(),
-            reason: transaction.reason.clone(),
+            reason: transaction.reason.as_deref().map(Cow::from),
         };
         match outcome {
             Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => {
@@ -40,23 +41,24 @@ impl<'a> Words<'a> {
             }
             Outcome::Skipped { cause: SkipCause::Unmet { culprits } } => {
                 words.unmet = culprits.iter().map(ToString::to_string).collect();
-                words.reason.get_or_insert_with(|| format!("{} failed", words.unmet.join(", ")));
+                words.reason.get_or_insert_with(|| format!("{} failed", words.unmet.join(", ")).into());
             }
             Outcome::Skipped { cause: SkipCause::Undone { noop } } => {
                 words.unmet = noop.iter().map(ToString::to_string).collect();
-                words.reason.get_or_insert_with(|| undone(&words.unmet.join(", "), noop.len()));
+                words.reason.get_or_insert_with(|| undone(&words.unmet.join(", "), noop.len()).into());
             }
             Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => {
-                words.reason.get_or_insert_with(|| format!("not managed: {reason}"));
+                words.reason.get_or_insert_with(|| format!("not managed: {reason}").into());
             }
             Outcome::Skipped { cause: SkipCause::NotSelected } => {
-                words.reason.get_or_insert_with(|| "not selected".to_owned());
+                words.reason.get_or_insert_with(|| "not selected".into());
             }
             Outcome::Skipped { cause: SkipCause::ManifestEnded { culprit } } => {
-                words.reason.get_or_insert_with(|| format!("its manifest ended because {culprit} failed"));
+                let reason = || format!("its manifest ended because {culprit} failed").into();
+                words.reason.get_or_insert_with(reason);
             }
             Outcome::Skipped { cause: SkipCause::Stopped { by } } => {
-                words.reason.get_or_insert_with(|| stopped(by));
+                words.reason.get_or_insert_with(|| stopped(by).into());
             }
             Outcome::Unchanged | Outcome::Changed | Outcome::Refreshed => {}
         }

@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use ccm_model::{
-    Counts, Failure, Properties, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Stream,
-    StreamTail, Transaction,
+    Counts, Failure, Fields, Properties, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause,
+    Stream, StreamTail, Transaction,
 };
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::Value;
 
 use super::*;
 
@@ -181,7 +181,7 @@ fn rich_failure() -> Transaction {
         triggered_by: vec![id("file#/etc/x"), id("exec#y")],
         warnings: vec!["left running: 42 daemon".to_owned()],
         reason: Some("triggered".to_owned()),
-        state: Some(json!({"exitcode": 7})),
+        state: Some(Fields::from([("exitcode", 7.into())])),
         ..transaction(Outcome::Failed(Box::new(failure)))
     }
 }
@@ -232,7 +232,7 @@ WARN  exec#job would refresh ensure=present runtime=1ms provider=posix
 fn reasons_are_for_verbose_and_for_what_was_skipped() {
     let reason = |mut transaction: Transaction| {
         transaction.reason = Some("every `creates` exists".to_owned());
-        transaction.state = Some(json!({"exitcode": null}));
+        transaction.state = Some(Fields::from([("exitcode", Value::Null)]));
         finished(transaction)
     };
     let stable = reason(transaction(Outcome::Unchanged));
@@ -489,7 +489,7 @@ proptest! {
         failed.triggered_by = vec![failed.id.clone(); 2];
         failed.reason = Some(one_line.clone());
         failed.warnings = vec![one_line.clone()];
-        failed.state = Some(json!({ "name": hostile }));
+        failed.state = Some(Fields::from([("name", hostile.into())]));
         if let Outcome::Failed(failure) = &mut failed.outcome {
             failure.chain = vec![one_line.clone(); 2];
             failure.hints = vec![one_line.clone()];

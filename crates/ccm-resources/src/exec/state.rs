@@ -2,8 +2,8 @@
 
 use ccm_engine::Described;
 use ccm_host::Enforced;
-use ccm_model::Failure;
-use serde_json::json;
+use ccm_model::{Failure, Fields};
+use serde_json::Value;
 
 use super::command::Exec;
 use super::sandbox;
@@ -56,28 +56,28 @@ pub(crate) fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Descri
     let ensure = "present";
     let mut described = Described {
         ensure: ensure.to_owned(),
-        state: json!({
-            "protocol": "io.choria.ccm.v1.resource.exec.state",
-            "resource_type": "exec",
-            "name": exec.name,
-            "ensure": ensure,
-            "exitcode": state.exit_code,
-            "creates_satisfied": state.creates_satisfied,
-            "onlyif_satisfied": state.guards.onlyif_satisfied,
-            "unless_satisfied": state.guards.unless_satisfied,
-            "decision": decision,
-        }),
+        state: Fields::from([
+            ("protocol", Value::from("io.choria.ccm.v1.resource.exec.state")),
+            ("resource_type", Value::from("exec")),
+            ("name", Value::from(exec.name.as_str())),
+            ("ensure", Value::from(ensure)),
+            ("exitcode", Value::from(state.exit_code)),
+            ("creates_satisfied", Value::from(state.creates_satisfied)),
+            ("onlyif_satisfied", Value::from(state.guards.onlyif_satisfied)),
+            ("unless_satisfied", Value::from(state.guards.unless_satisfied)),
+            ("decision", Value::from(decision)),
+        ]),
     };
     if exec.tries > 1 {
-        described.state["attempts"] = tries::describe(&state.attempts);
+        described.state.push("attempts", tries::describe(&state.attempts));
     }
     if exec.sandbox.is_some() {
-        described.state["sandbox"] = state.enforced.as_ref().map(sandbox::describe).into();
+        described.state.push("sandbox", state.enforced.as_ref().map(sandbox::describe));
     }
     if !exec.capture.0.is_empty() {
         // Their values may be secret.
         let names = exec.capture.names().filter(|_| state.captured);
-        described.state["captured"] = names.collect();
+        described.state.push("captured", names.collect::<Value>());
     }
     described
 }

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use ccm_engine::Described;
 use ccm_host::{FileKind, FileState, PathState, sha256};
-use serde_json::{Value, json};
+use ccm_model::Fields;
+use serde_json::Value;
 
 use super::wanted::{Content, File};
 
@@ -60,17 +61,20 @@ pub(crate) fn describe(file: &File, state: &State) -> Described {
     let is_file = target.is_some_and(|target| target.kind == FileKind::File);
     Described {
         ensure: ensure.to_owned(),
-        state: json!({
-            "protocol": "io.choria.ccm.v1.resource.file.state",
-            "resource_type": "file",
-            "name": file.path.display().to_string(),
-            "ensure": ensure,
-            "owner": names.map(|(owner, _)| &**owner),
-            "group": names.map(|(_, group)| &**group),
-            "mode": target.map(|target| mode(target.mode)),
-            "size": target.filter(|_| is_file && !is_secret).map_or(Value::Null, |target| target.size.into()),
-            "checksum": target.filter(|_| !is_secret).and_then(|target| checksum(file, target)),
-        }),
+        state: Fields::from([
+            ("protocol", Value::from("io.choria.ccm.v1.resource.file.state")),
+            ("resource_type", Value::from("file")),
+            ("name", Value::from(file.path.to_string_lossy())),
+            ("ensure", Value::from(ensure)),
+            ("owner", Value::from(names.map(|(owner, _)| &**owner))),
+            ("group", Value::from(names.map(|(_, group)| &**group))),
+            ("mode", Value::from(target.map(|target| mode(target.mode)))),
+            ("size", Value::from(target.filter(|_| is_file && !is_secret).map(|target| target.size))),
+            (
+                "checksum",
+                Value::from(target.filter(|_| !is_secret).and_then(|target| checksum(file, target))),
+            ),
+        ]),
     }
 }
 

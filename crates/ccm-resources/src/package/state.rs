@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use ccm_engine::Described;
-use serde_json::json;
+use ccm_model::Fields;
+use serde_json::{Value, json};
 
 use super::wanted::Package;
 use super::{apt, dnf};
@@ -153,23 +154,26 @@ pub(crate) fn describe(package: &Package, state: &State) -> Described {
     };
     Described {
         ensure: ensure.to_owned(),
-        state: json!({
-            "protocol": "io.choria.ccm.v1.resource.package.state",
-            "resource_type": "package",
-            "name": package.name,
-            "ensure": ensure,
-            "metadata": {
-                "name": package.name,
-                "version": version.unwrap_or_default(),
-                "arch": state.found.arch,
-                "provider": provider,
-                "extended": {
-                    "status": status,
-                    "epoch": epoch,
-                    "held": state.found.hold.is_some(),
-                    "candidate": candidate.map(|candidate| state.scheme.shown(candidate)),
-                },
-            },
-        }),
+        state: Fields::from([
+            ("protocol", Value::from("io.choria.ccm.v1.resource.package.state")),
+            ("resource_type", Value::from("package")),
+            ("name", Value::from(package.name.as_str())),
+            ("ensure", Value::from(ensure)),
+            (
+                "metadata",
+                json!({
+                    "name": package.name,
+                    "version": version.unwrap_or_default(),
+                    "arch": state.found.arch,
+                    "provider": provider,
+                    "extended": {
+                        "status": status,
+                        "epoch": epoch,
+                        "held": state.found.hold.is_some(),
+                        "candidate": candidate.map(|candidate| state.scheme.shown(candidate)),
+                    },
+                }),
+            ),
+        ]),
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ccm_engine::Described;
-use ccm_model::StreamTail;
-use serde_json::json;
+use ccm_model::{Fields, StreamTail};
+use serde_json::Value;
 
 use super::show::{Activity, Unit};
 use super::wanted::Service;
@@ -34,17 +34,17 @@ pub(crate) fn describe(service: &Service, state: &State) -> Described {
     };
     Described {
         ensure: ensure.to_owned(),
-        state: json!({
-            "protocol": "io.choria.ccm.v1.resource.service.state",
-            "resource_type": "service",
-            "name": service.name,
-            "ensure": ensure,
-            "enabled": unit.is_enabled(),
-            "masked": unit.is_masked(),
-            "unit": unit.id,
-            "active_state": unit.words.0,
-            "sub_state": unit.words.1,
-            "unit_file_state": unit.file_state,
-        }),
+        state: Fields::from([
+            ("protocol", Value::from("io.choria.ccm.v1.resource.service.state")),
+            ("resource_type", Value::from("service")),
+            ("name", Value::from(service.name.as_str())),
+            ("ensure", Value::from(ensure)),
+            ("enabled", Value::from(unit.is_enabled())),
+            ("masked", Value::from(unit.is_masked())),
+            ("unit", Value::from(unit.id.as_str())),
+            ("active_state", Value::from(unit.words.0.as_str())),
+            ("sub_state", Value::from(unit.words.1.as_str())),
+            ("unit_file_state", Value::from(unit.file_state.as_str())),
+        ]),
     }
 }

@@ -85,7 +85,7 @@ fn lines_come_while_the_run_goes_on() {
     assert!(status.success());
     scratch.write(
         "manifest.yaml",
-        format!("ccm: {{resources: [{{exec: [{{first: {{command: 'true'}}}}, {{waits: {{command: cat {fifo}}}}}]}}]}}"),
+        format!("ccm: {{resources: [{{exec: [{{first: {{command: 'true'}}}}, {{stays: {{creates: /}}}}, {{waits: {{command: cat {fifo}}}}}]}}]}}"),
     );
     let mut running = ccm(&scratch, &["apply", "manifest.yaml", "--output", "jsonl"]).start();
     let mut lines = BufReader::new(running.take_stdout().expect("a pipe")).lines();
@@ -95,6 +95,8 @@ fn lines_come_while_the_run_goes_on() {
     };
     assert_eq!(next().expect("a line")["protocol"], "io.choria.ccm.v1.session.start");
     assert_eq!(next().expect("a line")["name"], "first");
+    // That nothing happened may wait for more to tell, but not as long as a command runs.
+    assert_eq!(next().expect("a line")["name"], "stays");
     // Only now can the second command end.
     std::fs::write(&fifo, "").expect("the command reads");
     assert_eq!(next().expect("a line")["name"], "waits");

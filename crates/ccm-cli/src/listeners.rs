@@ -19,7 +19,7 @@ use crate::arguments::{Apply, Output, events_file};
 use crate::exit::Code;
 use crate::messages;
 
-/// How often the terminal is brought up to date.
+/// How often those who watch a run are brought up to date.
 const TICK: Duration = Duration::from_millis(500);
 
 /// The file that `--events-file` or `CCM_EVENTS_FILE` names.
@@ -202,6 +202,15 @@ impl<'a> Listeners<'a> {
     }
 
     fn tick(&mut self) {
+        // While a command runs nothing else is told, and what was told before is not to wait for its end.
+        match &mut self.report {
+            Report::Text(report) => report.write_out(),
+            Report::Lines(lines) => lines.write_out(),
+            Report::Document(_) => {}
+        }
+        if let Some((_, lines)) = &mut self.events_file {
+            lines.write_out();
+        }
         if let Some(terminal) = self.terminal
             && let Some(text) = self.progress.tick(self.clock.monotonic(), terminal.width())
         {
@@ -271,11 +280,10 @@ fn end_record(
     code
 }
 
-/// Keeps the terminal up to date, for as long as it is polled.
+/// Keeps everybody who watches up to date, for as long as it is polled.
 pub(crate) async fn show_progress(listeners: &RefCell<Listeners<'_>>) -> Infallible {
-    let tick = listeners.borrow().terminal.map(|_| TICK);
     loop {
-        after(tick).await;
+        after(Some(TICK)).await;
         listeners.borrow_mut().tick();
     }
 }

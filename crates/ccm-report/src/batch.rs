@@ -6,7 +6,8 @@ use std::time::Duration;
 /// What tells that nothing happened waits until it is this long, or tells of this much time.
 ///
 /// A steady run of thousands of resources would otherwise cost a system call for each. What is lost when the
-/// machine dies says only that nothing happened; everything else is written out at once.
+/// machine dies says only that nothing happened; everything else is written out at once. Time that goes by while nothing
+/// is told, as during a long command, is for the owner to notice, who then calls [`Batch::write_out`].
 const PENDING_BYTES: usize = 8 * 1024;
 const PENDING_RUNTIME: Duration = Duration::from_millis(50);
 
@@ -43,9 +44,10 @@ impl<W: Write> Batch<W> {
         }
     }
 
-    fn write_out(&mut self) {
+    /// Writes out what waits, because nobody knows when more will come.
+    pub(crate) fn write_out(&mut self) {
         self.runtime = Duration::ZERO;
-        if self.pending.is_empty() {
+        if self.pending.is_empty() || self.failed() {
             return;
         }
         let written = self.out.write_all(self.pending.as_bytes()).and_then(|()| self.out.flush());
@@ -55,9 +57,7 @@ impl<W: Write> Batch<W> {
 
     /// Writes out what still waits, and returns where it went or the first error.
     pub(crate) fn finish(mut self) -> io::Result<W> {
-        if !self.failed() {
-            self.write_out();
-        }
+        self.write_out();
         match self.error {
             Some(error) => Err(error),
             None => Ok(self.out),

@@ -87,6 +87,11 @@ impl<W: Write> TextReport<W> {
         }
     }
 
+    /// Writes out what waits for more.
+    pub fn write_out(&mut self) {
+        self.out.write_out();
+    }
+
     /// Ends the report and says whether all of it was written.
     pub fn finish(self) -> Result<(), ReportError> {
         self.out.finish().map(|_| ()).map_err(ReportError::Write)

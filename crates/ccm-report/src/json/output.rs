@@ -21,6 +21,11 @@ impl<W: Write> JsonLines<W> {
         self.0.push(line.text, line.runtime, line.urgent);
     }
 
+    /// Writes out what waits for more lines.
+    pub fn write_out(&mut self) {
+        self.0.write_out();
+    }
+
     /// Ends it, and returns where it went if all of it was written.
     pub fn finish(self) -> Result<W, ReportError> {
         self.0.finish().map_err(ReportError::Write)

@@ -59,7 +59,7 @@ impl Run<'_> {
     /// Applies the catalog. Emits the events of the run, and returns what it amounted to. What must not be
     /// shown is in none of them.
     pub async fn apply(&self, on_event: &mut dyn FnMut(Event)) -> RunSummary {
-        let on_event = &mut |event| on_event(self.secrets.redactor().redact_event(event));
+        let on_event = &mut |event| on_event(self.secrets.redact_event(event));
         let began = self.host.clock.monotonic();
         on_event(Event::SessionStarted(SessionStarted {
             at: self.host.clock.now(),

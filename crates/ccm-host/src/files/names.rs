@@ -1,7 +1,7 @@
 //! Names of users and groups.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::thread::LocalKey;
@@ -47,11 +47,12 @@ pub(super) fn group_name(gid: u32) -> Rc<str> {
     remembered(&GROUPS, gid, name).unwrap_or_else(|| gid.to_string().into())
 }
 
-type Names = RefCell<HashMap<u32, Rc<str>>>;
+/// They are few, and a small tree is searched faster than a number is hashed.
+type Names = RefCell<BTreeMap<u32, Rc<str>>>;
 
 thread_local! {
-    static USERS: Names = RefCell::default();
-    static GROUPS: Names = RefCell::default();
+    static USERS: Names = const { RefCell::new(BTreeMap::new()) };
+    static GROUPS: Names = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Asks for a name once: it is only shown, and to ask for each file would cost more than to read the file. What

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::Redactor;
+use crate::Event;
 
 /// The values that a run must not show. Copies share them, and more may become known while it goes on.
 #[derive(Clone, Default)]
@@ -36,6 +37,11 @@ impl Secrets {
     /// Hides what has to be hidden by now.
     pub fn redactor(&self) -> Arc<Redactor> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner).redactor)
+    }
+
+    /// The event without what has to be hidden by now.
+    pub fn redact_event(&self, event: Event) -> Event {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).redactor.redact_event(event)
     }
 
     /// The text without what has to be hidden by now.

@@ -21,6 +21,10 @@ const UNMANAGED: u64 = 16 << 20;
 const LONGEST_SECRET: usize = 64 << 10;
 
 /// Manages files of this machine.
+///
+/// Each is read in its turn. To read those that come later ahead, shared among two threads, was measured on two cores:
+/// for 256 at a time it is no faster than one thread even when nothing else runs, and several times slower on a busy
+/// machine, because every handful of files waits for a thread to start.
 pub(crate) struct Posix;
 
 impl Provider<FileResource> for Posix {

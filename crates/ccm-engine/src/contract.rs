@@ -222,6 +222,9 @@ pub struct Context<'a> {
     pub state_directory: Option<&'a Path>,
     /// Whether a change of content is to be shown as a diff.
     pub diff: bool,
+    /// Whether the state is described also where nothing is to be done. If not, what only serves to describe it need not be
+    /// read there.
+    pub describe_unchanged: bool,
     /// What must not be shown. A provider that comes to know more of it adds it.
     pub secrets: &'a Secrets,
     /// What was read and still holds.

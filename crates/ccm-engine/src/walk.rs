@@ -228,6 +228,7 @@ impl<'a> Walk<'a> {
             directory: resource.child.map_or(run.directory, |child| &run.catalog.child(child).directory),
             state_directory: run.state_directory,
             diff: run.diff,
+            describe_unchanged: run.describe_unchanged,
             secrets: run.secrets,
             would_be_directories: &self.would_be_directories,
             on_line: &mut on_line,

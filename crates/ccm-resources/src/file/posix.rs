@@ -143,17 +143,6 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     if found.parent_missing && file.path.parent().is_some_and(|parent| context.would_be_directory(parent)) {
         found.parent_missing = false;
     }
-    let names = found.target.as_ref().map(|target| {
-        let named = |number, wanted: Option<u32>, written: &Option<String>| {
-            let written = written.as_deref().filter(|name| wanted == Some(number) && !is_number(name));
-            written.map(Rc::from)
-        };
-        let owner = named(target.uid, wanted.uid, &file.owner);
-        let group = named(target.gid, wanted.gid, &file.group);
-        let owner = owner.unwrap_or_else(|| files.user_name(target.uid));
-        let group = group.unwrap_or_else(|| files.group_name(target.gid));
-        (owner, group)
-    });
     let can_back_up = context.state_directory.is_some();
     let needed_by_ccm = context.state_directory.is_some_and(|state| state.starts_with(&file.path));
     let hidden_lines = |content: Option<&Vec<u8>>| {
@@ -162,15 +151,35 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     let old = found.target.as_ref().and_then(|target| target.content.as_ref());
     let hidden_lines = (hidden_lines(old), hidden_lines(wanted.content.as_ref()));
     holds_secret |= old.is_some_and(|content| redactor.finds(content));
-    let mount = None;
+    let (names, mount) = (None, None);
     let mut state =
         State { found, names, wanted, mount, needed_by_ccm, can_back_up, diff, holds_secret, hidden_lines };
+    let plan = plan(file, &state);
+    let is_kept = before && matches!(plan, Plan::Keep(_));
+    if !is_kept || context.describe_unchanged {
+        state.names = names_found(file, &state, files);
+    }
     // To ask about mounts takes its time, and only a change can fail because of one.
-    if before && plan(file, &state).replaces() {
+    if before && plan.replaces() {
         let mount = files.mount_in_the_way(&file.path, file.force);
         state.mount = mount.map_err(|error| failure(&error))?;
     }
     Ok(state)
+}
+
+/// Finds the names of the owner and the group of what is there, as the manifest writes them if it does.
+fn names_found(file: &File, state: &State, files: &dyn Files) -> Option<(Rc<str>, Rc<str>)> {
+    let target = state.found.target.as_ref()?;
+    let written = |number, wanted: Option<u32>, written: &Option<String>| {
+        let written = written.as_deref().filter(|name| wanted == Some(number) && !is_number(name));
+        written.map(Rc::from)
+    };
+    let owner = written(target.uid, state.wanted.uid, &file.owner);
+    let group = written(target.gid, state.wanted.gid, &file.group);
+    Some((
+        owner.unwrap_or_else(|| files.user_name(target.uid)),
+        group.unwrap_or_else(|| files.group_name(target.gid)),
+    ))
 }
 
 /// Remembers content as a secret. What is too long to be looked for everywhere stays one of this file alone.

@@ -17,7 +17,7 @@ use super::wanted::{Content, File};
 pub(crate) struct State {
     /// What is at the path.
     pub found: PathState,
-    /// The names of owner and group of what was found.
+    /// The names of owner and group of what was found, where somebody gets to see them.
     pub names: Option<(Rc<str>, Rc<str>)>,
     /// The wish in numbers.
     pub wanted: Wanted,

@@ -146,7 +146,7 @@ pub trait Provider<K: ResourceKind>: Sync {
 /// Whether a provider can work on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suitability {
-    /// It can; among those that can, the lowest number wins.
+    /// It can; among those that can, the lowest number wins, and the first of those with the same. 1 is the lowest.
     Suits(u32),
     /// It can't, for this reason.
     Unsuitable(String),

@@ -98,6 +98,9 @@ fn by_name<K: ResourceKind>(
     }
 }
 
+/// The lowest number that a provider suits a host with.
+const BEST: u32 = 1;
+
 fn best<K: ResourceKind>(
     providers: &[&'static dyn Provider<K>],
     host: Host<'_>,
@@ -106,6 +109,8 @@ fn best<K: ResourceKind>(
     let mut reasons = Vec::new();
     for provider in providers {
         match provider.suitability(host) {
+            // None comes before it, and to ask the others would cost every resource a look at the machine.
+            Suitability::Suits(BEST) => return Ok(*provider),
             Suitability::Suits(priority) if best.is_none_or(|(lowest, _)| priority < lowest) => {
                 best = Some((priority, *provider));
             }

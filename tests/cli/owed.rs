@@ -98,7 +98,11 @@ fn a_refresh_survives_a_run_that_is_killed_while_its_subscriber_runs() {
     let event = &document["events"][1];
     assert_eq!((&event["outcome"], &event["triggered_by"][0]), (&"refreshed".into(), &"exec#source".into()));
     assert_eq!(event["owed"][0]["run_id"], refresh["run_id"]);
-    assert_eq!(event["reason"], "a refresh is owed from an earlier run");
+    let reason = event["reason"].as_str().expect("a text");
+    let run = refresh["run_id"].as_str().expect("an id");
+    let because = format!("a refresh is owed from an earlier run (exec#source changed in {run}, since ");
+    assert!(reason.starts_with(&because), "{reason}");
+    assert_eq!(event["status"]["decision"], reason);
     assert_eq!(document["summary"]["owed"].as_array().map(Vec::len), Some(0));
     assert_eq!(pending(&scratch)["pending"].as_array().map(Vec::len), Some(0));
     assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 0);

@@ -6,11 +6,12 @@ use std::pin::pin;
 
 use ccm_host::Level;
 use ccm_model::{
-    Artifact, Catalog, Failure, Missing, Outcome, Resource, ResourceId, ResourceIndex, SkipCause,
+    Artifact, Catalog, Failure, Missing, Outcome, OwedRefresh, Resource, ResourceId, ResourceIndex,
+    SkipCause, display_timestamp,
 };
 
 use crate::ahead::{self, Later};
-use crate::contract::{Context, Decision, Described, ResourceType, Verified};
+use crate::contract::{Context, Decision, Described, ResourceType, SUBSCRIBED_CHANGED, Verified};
 use crate::known::{Ahead, Known};
 use crate::late::{LateValues, Progress, Resolved};
 use crate::managed::Managed;
@@ -26,6 +27,8 @@ pub(crate) struct Turn<'a> {
     pub progress: &'a dyn Progress,
     pub noop: bool,
     pub triggered: bool,
+    /// The refreshes that are owed from earlier runs, if nothing else triggered it.
+    pub only_owed: &'a [OwedRefresh],
     pub describe_unchanged: bool,
     /// A failure of this resource ends the run, or the manifest it is of.
     pub ends_on_failure: bool,
@@ -247,7 +250,7 @@ async fn drive(
             return Err(failure);
         }
         Decision::Change { reason, noop_message, diff } => {
-            handled.reason = Some(reason);
+            handled.reason = Some(with_debts(reason, turn.only_owed));
             handled.diff = diff;
             noop_message
         }
@@ -274,6 +277,20 @@ async fn drive(
     verify(turn, managed, handled, context).await
 }
 
+/// Says of a change that is only owed from where it is: nothing that it subscribes to has changed in this run.
+fn with_debts(reason: String, owed: &[OwedRefresh]) -> String {
+    let Some(first) = owed.first() else { return reason };
+    let since = display_timestamp(first.since, 0);
+    let OwedRefresh { source, run_id, .. } = first;
+    let more = if owed.len() > 1 { ", and more" } else { "" };
+    let because = if first.is_assumed {
+        format!("a refresh counts as owed, because the ledger was damaged ({source} may have changed{more})")
+    } else {
+        format!("a refresh is owed from an earlier run ({source} changed in {run_id}, since {since}{more})")
+    };
+    reason.replacen(SUBSCRIBED_CHANGED, &because, 1)
+}
+
 /// Finds out what an execution amounted to.
 async fn verify(
     turn: &Turn<'_>,
@@ -297,4 +314,37 @@ async fn verify(
         Verified::Changed if turn.triggered => Outcome::Refreshed,
         Verified::Changed => Outcome::Changed,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use super::*;
+
+    #[test]
+    fn a_change_that_is_only_owed_says_since_when_and_by_what() {
+        let owed = |source: &str, is_assumed| OwedRefresh {
+            source: ResourceId::new("file", source),
+            run_id: "01a1".to_owned(),
+            since: UNIX_EPOCH,
+            is_assumed,
+        };
+        let because = |owed: &[OwedRefresh]| with_debts(format!("{SUBSCRIBED_CHANGED}, and so on"), owed);
+        assert_eq!(because(&[]), "a resource it subscribes to changed, and so on");
+        assert_eq!(
+            because(&[owed("/a", false)]),
+            "a refresh is owed from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z), and so on"
+        );
+        assert_eq!(
+            because(&[owed("/a", false), owed("/b", false)]),
+            "a refresh is owed from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z, and more), \
+             and so on"
+        );
+        assert_eq!(
+            because(&[owed("/a", true)]),
+            "a refresh counts as owed, because the ledger was damaged (file#/a may have changed), and so on"
+        );
+        assert_eq!(with_debts("it does not exist".to_owned(), &[owed("/a", false)]), "it does not exist");
+    }
 }

@@ -16,7 +16,6 @@ use ccm_model::{
 };
 
 use crate::contract::Context;
-use crate::contract::SUBSCRIBED_CHANGED;
 use crate::harness::{Handled, Turn, WouldChange, handle};
 use crate::known::{Forgetting, Known};
 use crate::late::{Progress, Resolved};
@@ -144,13 +143,6 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             handled.described.map(|described| (described.ensure, described.state)).unzip();
-        let reason = handled.reason.map(|reason| {
-            if triggers.is_only_owed {
-                reason.replacen(SUBSCRIBED_CHANGED, "a refresh is owed from an earlier run", 1)
-            } else {
-                reason
-            }
-        });
         // What was not done, and would not be, is not to be seen as a change.
         let diff = handled.diff.filter(|_| outcome.is_change());
         Transaction {
@@ -163,7 +155,7 @@ impl<'a> Walk<'a> {
             final_ensure,
             outcome,
             properties: resource.properties.clone(),
-            reason,
+            reason: handled.reason,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             owed: triggers.owed,
             warnings: handled.warnings,
@@ -207,6 +199,7 @@ impl<'a> Walk<'a> {
             progress: self,
             noop,
             triggered: !triggers.by.is_empty(),
+            only_owed: if triggers.is_only_owed { &triggers.owed } else { &[] },
             before_execute: &|executed| self.refreshes.borrow_mut().ask(executed),
             describe_unchanged: run.describe_unchanged,
             ends_on_failure: self.ends_on_failure(resource),

@@ -18,8 +18,10 @@ pub struct Counts {
     pub changed: usize,
     /// Refreshed, or in noop would have been.
     pub refreshed: usize,
-    /// In a run that changes things, what it would have changed or refreshed in children that are in noop.
-    pub pending: usize,
+    /// In a run that changes things, what it would have changed in children that are in noop.
+    pub pending_changes: usize,
+    /// In a run that changes things, what it would have refreshed in children that are in noop.
+    pub pending_refreshes: usize,
     /// Failed.
     pub failed: usize,
     /// Skipped because something they depend on failed.
@@ -33,7 +35,8 @@ impl Counts {
     pub fn add(&mut self, outcome: &Outcome, noop: bool) {
         self.total += 1;
         let count = match outcome {
-            Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } if !noop => &mut self.pending,
+            Outcome::WouldChange { .. } if !noop => &mut self.pending_changes,
+            Outcome::WouldRefresh { .. } if !noop => &mut self.pending_refreshes,
             Outcome::Unchanged => &mut self.unchanged,
             Outcome::Changed | Outcome::WouldChange { .. } => &mut self.changed,
             Outcome::Refreshed | Outcome::WouldRefresh { .. } => &mut self.refreshed,
@@ -85,7 +88,10 @@ mod tests {
             counts
         };
         assert_eq!(counted(true), Counts { total: 2, changed: 1, refreshed: 1, ..Counts::default() });
-        assert_eq!(counted(false), Counts { total: 2, pending: 2, ..Counts::default() });
+        assert_eq!(
+            counted(false),
+            Counts { total: 2, pending_changes: 1, pending_refreshes: 1, ..Counts::default() }
+        );
         assert!(counted(true).any_change() && !counted(false).any_change());
     }
 }

@@ -127,14 +127,25 @@ pub(crate) fn settled_cause(settled: &SettledRefresh) -> String {
 
 /// The counts that are not zero, with the words that the lines above used.
 pub(crate) fn counted(run: &RunSummary) -> String {
-    let Counts { total: _, unchanged, changed, refreshed, pending, failed, unmet, skipped } = run.counts;
+    let Counts {
+        total: _,
+        unchanged,
+        changed,
+        refreshed,
+        pending_changes,
+        pending_refreshes,
+        failed,
+        unmet,
+        skipped,
+    } = run.counts;
     let (changes, refreshes) =
         if run.noop { ("would change", "would refresh") } else { ("changed", "refreshed") };
     let counts = [
         (unchanged, "stable"),
         (changed, changes),
         (refreshed, refreshes),
-        (pending, "would change"),
+        (pending_changes, "would change"),
+        (pending_refreshes, "would refresh"),
         (failed, "failed"),
         (unmet, "unmet"),
         (skipped, "skipped"),

@@ -367,10 +367,11 @@ fn the_summary_of_a_noop_says_that_nothing_was_changed() {
         text(Verbosity::Normal, &[Event::SessionFinished(Box::new(run))]),
         "Summary: 4 resources in 2.5s: 1 stable, 2 would change, 1 would refresh\n  noop: nothing was changed\n"
     );
-    let counts = Counts { total: 3, changed: 1, pending: 2, ..Counts::default() };
+    let counts =
+        Counts { total: 4, changed: 1, pending_changes: 2, pending_refreshes: 1, ..Counts::default() };
     assert_eq!(
         text(Verbosity::Normal, &[Event::SessionFinished(Box::new(summary(counts)))]),
-        "Summary: 3 resources in 2.5s: 1 changed, 2 would change\n"
+        "Summary: 4 resources in 2.5s: 1 changed, 2 would change, 1 would refresh\n"
     );
     let empty = RunSummary { message: Some(String::new()), ..summary(Counts::default()) };
     assert_eq!(

@@ -389,9 +389,17 @@ fn a_run_that_is_going_on_is_told_from_one_that_was_killed() {
     let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
     wait_until("the source has begun", || scratch.has("began-source"));
     assert!(status().stdout.contains(", is going on\n"), "{}", status().shown());
+    let called = ccm(&scratch, &["status", "--pending"]).run();
+    assert!(
+        called.stdout.contains("\na run is going on; what it comes to do is listed"),
+        "{}",
+        called.shown()
+    );
+    assert_eq!(pending(&scratch)["is_going_on"], true);
     scratch.write("go", "");
     assert_eq!(running.finish().code, 0);
     assert!(status().stdout.contains("exit code 0"), "{}", status().shown());
+    assert_eq!(pending(&scratch)["is_going_on"], false);
 }
 
 #[test]

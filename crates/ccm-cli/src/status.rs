@@ -32,10 +32,15 @@ fn shown(arguments: &Status) -> Result<String, Code> {
         messages::from_error(&error, "", &[owed::hint(&error)]);
         Code::NothingRun
     })?;
+    // A ledger is read without the lock: it is replaced as a whole, and where it grows its last line may be torn.
+    let is_held = Lock::is_held(&state);
     if arguments.pending {
         return Ok(match arguments.output {
-            HistoryOutput::Text => text(&ledgers, &kept),
-            HistoryOutput::Json => format!("{:#}\n", json!({ "pending": json(&ledgers), "damaged": kept })),
+            HistoryOutput::Text => text(&ledgers, &kept, is_held),
+            HistoryOutput::Json => {
+                let pending = json(&ledgers);
+                format!("{:#}\n", json!({ "is_going_on": is_held, "pending": pending, "damaged": kept }))
+            }
         });
     }
     let history = History::open(&state).map_err(|error| {
@@ -43,14 +48,14 @@ fn shown(arguments: &Status) -> Result<String, Code> {
         Code::NothingRun
     })?;
     let last = history.runs().first();
-    let is_going_on = last.is_some_and(StoredRun::is_unfinished) && Lock::is_held(&state);
+    let is_going_on = last.is_some_and(StoredRun::is_unfinished) && is_held;
     Ok(match arguments.output {
         HistoryOutput::Text => {
             let last = last.map_or_else(
                 || "no run is recorded".to_owned(),
                 |run| format!("last run: {}", run.line(is_going_on)),
             );
-            format!("{last}\n{}", text(&ledgers, &kept))
+            format!("{last}\n{}", text(&ledgers, &kept, is_held))
         }
         HistoryOutput::Json => {
             let last = last.map(StoredRun::json);
@@ -62,7 +67,7 @@ fn shown(arguments: &Status) -> Result<String, Code> {
     })
 }
 
-fn text(ledgers: &[PendingLedger], damaged: &[String]) -> String {
+fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool) -> String {
     let mut text = if ledgers.is_empty() { "no refresh is owed\n".to_owned() } else { String::new() };
     for PendingLedger { file, key, refreshes, unreadable } in ledgers {
         let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
@@ -80,6 +85,9 @@ fn text(ledgers: &[PendingLedger], damaged: &[String]) -> String {
         for manifest in manifests.into_iter().filter(|manifest| manifest.starts_with('/')) {
             text += &format!("  next: ccm apply {}\n", escape_control(manifest));
         }
+    }
+    if is_going_on && !ledgers.is_empty() {
+        text += "a run is going on; what it comes to do is listed until then\n";
     }
     for name in damaged {
         text += &format!(

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_host::state::{AppendFile, Directory, Lock, LockError, LockHolder};
@@ -35,6 +36,28 @@ fn a_lock_has_one_holder_who_is_named() {
     drop(lock);
     assert_eq!(scratch.read("state/lock").as_deref(), Some(""), "nobody is named who does not hold it");
     take(&directory, "/b.yaml").expect("it is free");
+}
+
+#[test]
+fn who_looks_whether_a_lock_is_held_keeps_nobody_from_it() {
+    let scratch = Scratch::new();
+    let directory = state(&scratch);
+    assert!(!Lock::is_held(directory.path()), "there is no lock file");
+    let lock = take(&directory, "/a.yaml").expect("the lock");
+    assert!(Lock::is_held(directory.path()));
+    drop(lock);
+    assert!(!Lock::is_held(directory.path()));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                Lock::is_held(directory.path());
+            }
+        });
+        let refused = (0..1_000).filter_map(|_| take(&directory, "/a.yaml").err()).next();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(refused.is_none(), "{refused:?}");
+    });
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{display_duration, display_timestamp, escape_control};
+use nix::fcntl::{FcntlArg, fcntl};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
@@ -63,6 +64,9 @@ fn waited(after: Duration) -> String {
 }
 
 /// The lock on a state directory. It is free the moment its holder ends, however that happens.
+///
+/// It is made of two, which end together. The one that keeps other runs out can be asked for only by taking it, which
+/// would keep a run out as well; the other is a mark that who looks can ask after without touching anything.
 #[derive(Debug)]
 pub struct Lock(File);
 
@@ -111,14 +115,16 @@ impl Lock {
     pub fn is_held(directory: &Path) -> bool {
         let Ok(Some(directory)) = Directory::open(directory) else { return false };
         let Ok(file) = directory.open_plain(NAME) else { return false };
-        // It is let go again with the file.
-        flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+        let mut found = mark();
+        fcntl(&file, FcntlArg::F_OFD_GETLK(&mut found)).is_ok() && i32::from(found.l_type) != libc::F_UNLCK
     }
 
     fn held(file: File, holder: &LockHolder) -> Self {
         // Only the message of a run that waits depends on this, and a full disk must not keep runs from
         // repairing it.
         let text = holder.text();
+        // Who looks sees no run then, and no more depends on it.
+        let _ = fcntl(&file, FcntlArg::F_OFD_SETLK(&mark()));
         let _ = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
         Self(file)
     }
@@ -128,6 +134,18 @@ impl Drop for Lock {
     fn drop(&mut self) {
         // The next holder writes its own; until then nobody should be named.
         let _ = self.0.set_len(0);
+    }
+}
+
+/// The mark of who holds the lock: a write lock on the whole file, which belongs to the open file as the other does.
+#[expect(clippy::cast_possible_truncation, reason = "the constants are small")]
+fn mark() -> libc::flock {
+    libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
     }
 }
 

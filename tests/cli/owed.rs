@@ -302,6 +302,55 @@ fn what_no_further_run_does_is_not_promised_and_does_not_speak_against_being_ide
 }
 
 #[test]
+fn the_next_step_is_a_line_that_can_be_pasted_and_is_given_only_if_it_helps() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    let failing = manifest.replace("step subscriber", "step subscriber 2> /nosuch/file");
+    let failing = failing.replace("refresh_only", "provider: shell, refresh_only");
+    let path = scratch.write("it's mine/m.yaml", failing);
+    let state = scratch.at("its state");
+    let run = |args: &[&str]| ccm(&scratch, args).args(&["--state-dir", "its state"]).run();
+    let called = run(&["apply", "it's mine/m.yaml"]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    let status = || run(&["status", "--pending"]).stdout;
+    let shown = status();
+    let next = format!("  next: ccm apply '[dir]/it'\\''s mine/m.yaml' --state-dir '[dir]/its state'\n");
+    assert!(shown.contains(&next), "{shown}");
+    let line = shown.lines().find_map(|line| line.trim().strip_prefix("next: ccm ")).expect("a line");
+    let words = ccm_testkit::shell(&format!("printf '%s|' {line}"), scratch.path());
+    assert_eq!(words, format!("apply|[dir]/it's mine/m.yaml|--state-dir|[dir]/its state|"));
+    // A run does nothing about what is not managed, and none can be made of a manifest that is gone.
+    let off = manifest.replace("refresh_only: true", "refresh_only: true, control: {if: 'false'}");
+    fs::write(&path, off).expect("a manifest");
+    assert_eq!(run(&["apply", "it's mine/m.yaml"]).code, 0);
+    let shown = status();
+    assert!(shown.contains("; it is not managed, and a run does it once it is\n"), "{shown}");
+    assert!(!shown.contains("next:"), "{shown}");
+    let json = run(&["status", "--pending", "--output", "json"]).stdout;
+    let json: Value = serde_json::from_str(&json).expect("a document");
+    assert_eq!(json["pending"][0]["refreshes"][0]["kept_by"], "control");
+    fs::remove_file(&path).expect("a manifest");
+    let shown = status();
+    assert!(
+        shown.contains("m.yaml is not there any more, so no run of it does that; remove refreshes/"),
+        "{shown}"
+    );
+    fs::remove_dir_all(&state).expect("a state directory");
+}
+
+#[test]
+fn what_can_not_be_read_is_no_reason_for_another_state_directory() {
+    let scratch = Scratch::new();
+    scratch.write("state/runs", "a file in its place");
+    for command in ["history", "status"] {
+        let called = ccm(&scratch, &[command]).args(&["--state-dir", "state"]).run();
+        assert_eq!(called.code, 1, "{}", called.shown());
+        assert!(called.stderr.contains("\nhint: move away what is in its place"), "{}", called.shown());
+    }
+}
+
+#[test]
 fn a_ledger_of_nothing_but_line_ends_takes_no_more_memory_than_itself() {
     let scratch = Scratch::in_memory();
     let file = scratch.state().join("refreshes/a.ledger");

@@ -1,33 +1,28 @@
 //! `ccm history`: the runs that were recorded.
 
 use std::io::stdout;
+use std::path::Path;
 
 use anstream::AutoStream;
 use anstream::ColorChoice;
 use anstream::adapter::strip_str;
-use ccm_host::state::default_state_directory;
-use ccm_report::{ExecutionError, FindError, History, StoredRun};
+use ccm_report::{ExecutionError, FindError, History, StoreError, StoredRun};
 
 use crate::arguments::{self, HistoryOutput};
 use crate::exit::Code;
-use crate::messages;
 use crate::show::print;
+use crate::{messages, state};
 
 /// Lists the recorded runs, or shows one.
 pub(crate) fn run(arguments: &arguments::History) -> Code {
-    let named = arguments.state.state_dir.clone().map_or_else(default_state_directory, Ok);
-    let state = match named {
+    let state = match state::path(&arguments.state) {
         Ok(state) => state,
         Err(error) => {
             messages::from_error(&error, "", &[error.hint()]);
             return Code::NothingRun;
         }
     };
-    let shown = History::open(&state).map_err(|error| {
-        messages::from_error(&error, "", &["name another state directory with --state-dir".to_owned()]);
-        Code::NothingRun
-    });
-    let shown = shown.and_then(|history| match &arguments.run {
+    let shown = recorded(&state).and_then(|history| match &arguments.run {
         None => Ok(list(&history, arguments.output)),
         Some(prefix) => found(&history, prefix).and_then(|run| match &arguments.exec {
             None => one(&history, run, arguments.output),
@@ -38,6 +33,18 @@ pub(crate) fn run(arguments: &arguments::History) -> Code {
         Ok(text) => print(&coloured(text)),
         Err(code) => code,
     }
+}
+
+/// The runs that were recorded in a state directory, or words about why they can't be read.
+pub(crate) fn recorded(state: &Path) -> Result<History, Code> {
+    History::open(state).map_err(|error| {
+        let hints: Vec<String> = match &error {
+            StoreError::Read { path, source } => vec![state::hint(path, source)],
+            _ => Vec::new(),
+        };
+        messages::from_error(&error, "", &hints);
+        Code::NothingRun
+    })
 }
 
 fn list(history: &History, output: HistoryOutput) -> String {

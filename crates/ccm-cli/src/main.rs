@@ -15,6 +15,7 @@ mod listeners;
 mod manifest;
 mod messages;
 mod owed;
+mod pasted;
 mod printed;
 mod secrets;
 mod show;

@@ -1,15 +1,20 @@
 //! `ccm status`: the last run, and what is owed to the next ones.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use ccm_engine::{PendingLedger, PendingRefresh, damaged, pending};
 use ccm_host::state::Lock;
-use ccm_model::{display_timestamp, escape_control};
-use ccm_report::{History, StoredRun, owed_line};
+use ccm_host::{Cancellation, Files as _, SystemFiles};
+use ccm_model::{KeptBy, display_timestamp, escape_control};
+use ccm_report::{StoredRun, owed_line};
 use serde_json::{Value, json};
 
 use crate::arguments::{HistoryOutput, Status};
 use crate::exit::Code;
+use crate::history::recorded;
 use crate::show::print;
-use crate::{messages, owed, state};
+use crate::{messages, owed, pasted, state};
 
 /// Shows them.
 pub(crate) fn run(arguments: &Status) -> Code {
@@ -24,6 +29,7 @@ fn shown(arguments: &Status) -> Result<String, Code> {
         messages::from_error(&error, "", &[error.hint()]);
         Code::NothingRun
     })?;
+    let named = arguments.state.state_dir.as_ref().map(|_| &*state);
     let ledgers = pending(&state).map_err(|error| {
         messages::from_error(&error, "", &[owed::hint(&error)]);
         Code::NothingRun
@@ -36,17 +42,14 @@ fn shown(arguments: &Status) -> Result<String, Code> {
     let is_held = Lock::is_held(&state);
     if arguments.pending {
         return Ok(match arguments.output {
-            HistoryOutput::Text => text(&ledgers, &kept, is_held),
+            HistoryOutput::Text => text(&ledgers, &kept, is_held, named),
             HistoryOutput::Json => {
                 let pending = json(&ledgers);
                 format!("{:#}\n", json!({ "is_going_on": is_held, "pending": pending, "damaged": kept }))
             }
         });
     }
-    let history = History::open(&state).map_err(|error| {
-        messages::from_error(&error, "", &["name another state directory with --state-dir".to_owned()]);
-        Code::NothingRun
-    })?;
+    let history = recorded(&state)?;
     let last = history.runs().first();
     let is_going_on = last.is_some_and(StoredRun::is_unfinished) && is_held;
     Ok(match arguments.output {
@@ -55,7 +58,7 @@ fn shown(arguments: &Status) -> Result<String, Code> {
                 || "no run is recorded".to_owned(),
                 |run| format!("last run: {}", run.line(is_going_on)),
             );
-            format!("{last}\n{}", text(&ledgers, &kept, is_held))
+            format!("{last}\n{}", text(&ledgers, &kept, is_held, named))
         }
         HistoryOutput::Json => {
             let last = last.map(StoredRun::json);
@@ -67,7 +70,8 @@ fn shown(arguments: &Status) -> Result<String, Code> {
     })
 }
 
-fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool) -> String {
+/// `named` is the state directory if it is not the one that a run has by itself.
+fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named: Option<&Path>) -> String {
     let mut text = if ledgers.is_empty() { "no refresh is owed\n".to_owned() } else { String::new() };
     for PendingLedger { file, key, refreshes, unreadable } in ledgers {
         let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
@@ -75,16 +79,17 @@ fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool) -> Str
         if let Some(reason) = unreadable {
             text += &format!("  can't be read, so all may be owed: {}\n", escape_control(reason));
         }
-        let mut manifests: Vec<&str> = refreshes.iter().map(|owed| &*owed.manifest).collect();
-        manifests.sort_unstable();
-        manifests.dedup();
-        for PendingRefresh { subscriber, refresh, .. } in refreshes {
-            text += &format!("  {}\n", escape_control(&owed_line(subscriber, refresh)));
+        for PendingRefresh { subscriber, refresh, kept_by, .. } in refreshes {
+            let kept = match kept_by {
+                None => "",
+                Some(KeptBy::Control) => "; it is not managed, and a run does it once it is",
+                Some(KeptBy::NoopManifest) => {
+                    "; its manifest is in noop, and a run does it once that is not so"
+                }
+            };
+            text += &format!("  {}{kept}\n", escape_control(&owed_line(subscriber, refresh)));
         }
-        // What came from standard input has no path.
-        for manifest in manifests.into_iter().filter(|manifest| manifest.starts_with('/')) {
-            text += &format!("  next: ccm apply {}\n", escape_control(manifest));
-        }
+        text += &next(file, refreshes, named);
     }
     if is_going_on && !ledgers.is_empty() {
         text += "a run is going on; what it comes to do is listed until then\n";
@@ -98,6 +103,36 @@ fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool) -> Str
     text
 }
 
+/// How what a ledger says is done, as far as a run would do it.
+fn next(file: &str, refreshes: &[PendingRefresh], state: Option<&Path>) -> String {
+    let files = SystemFiles::new(Cancellation::never());
+    // One that can't be looked for is not known to be gone.
+    let is_there = |manifest: &&str| files.exists(Path::new(manifest)).unwrap_or(true);
+    // What came from standard input has no path.
+    let (there, gone): (BTreeSet<&str>, BTreeSet<&str>) = refreshes
+        .iter()
+        .map(|owed| &*owed.manifest)
+        .filter(|manifest| manifest.starts_with('/'))
+        .partition(is_there);
+    let mut text = String::new();
+    for manifest in &gone {
+        text += &format!("  {} is not there any more, so no run of it does that", escape_control(manifest));
+        let is_all = gone.len() == 1 && refreshes.iter().all(|owed| owed.manifest == *manifest);
+        let file = escape_control(file);
+        text += &if is_all { format!("; remove refreshes/{file} to forget it\n") } else { "\n".to_owned() };
+    }
+    let is_due =
+        |manifest: &&str| refreshes.iter().any(|owed| owed.manifest == **manifest && owed.kept_by.is_none());
+    let state = state.map_or_else(String::new, |state| {
+        format!(" --state-dir {}", pasted::word(&state.display().to_string()))
+    });
+    for manifest in there.into_iter().filter(is_due) {
+        let line = format!("ccm apply {}{state}", pasted::word(manifest));
+        text += &format!("  next: {}\n", escape_control(&line));
+    }
+    text
+}
+
 fn json(ledgers: &[PendingLedger]) -> Value {
     let refresh = |owed: &PendingRefresh| {
         json!({
@@ -107,6 +142,7 @@ fn json(ledgers: &[PendingLedger]) -> Value {
             "since": display_timestamp(owed.refresh.since, 2),
             "assumed": owed.refresh.is_assumed,
             "manifest": owed.manifest,
+            "kept_by": owed.kept_by,
         })
     };
     let ledger = |ledger: &PendingLedger| {

@@ -184,6 +184,7 @@ impl<'a> Refreshes<'a> {
             since: self.run.host.clock.now(),
             manifest: run.manifest.clone(),
             is_assumed: false,
+            kept_by: None,
         }
     }
 
@@ -299,14 +300,31 @@ impl<'a> Refreshes<'a> {
         )
     }
 
+    /// Enters what keeps further runs from doing what is owed; tells whether that is news.
+    fn note_what_keeps(&mut self) -> bool {
+        let mut has_news = false;
+        for Standing { debt, cause, .. } in self.standing.values_mut() {
+            let kept_by = match cause {
+                Some(cause) if cause.kept_by().is_some() => cause.kept_by(),
+                // Of what had no turn for another reason nothing new is known.
+                None | Some(OwedCause::Skipped(_) | OwedCause::OtherManifest(_)) => continue,
+                Some(_) => None,
+            };
+            has_news |= kept_by != debt.kept_by;
+            debt.kept_by = kept_by;
+        }
+        has_news
+    }
+
     /// Leaves in the ledger what is still owed.
-    pub(crate) fn finish(self) -> Summary {
+    pub(crate) fn finish(mut self) -> Summary {
         let Some(ledger) = self.ledger else { return Summary::default() };
+        let has_news = self.note_what_keeps();
         let written = match ledger.file() {
             None => Ok(()),
             Some(file) => {
                 let mut file = file.borrow_mut();
-                if !self.settled.is_empty() {
+                if has_news || !self.settled.is_empty() {
                     file.touch();
                 }
                 file.finish(&self.content(ledger), !self.standing.is_empty())

@@ -42,7 +42,7 @@ pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
 pub use redaction::{REDACTED, Redactor, SHORTEST_SECRET, Secrets, StreamRedactor, is_untold};
 pub use reference::{ReferenceError, ResourceId};
-pub use refresh::{OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};
+pub use refresh::{KeptBy, OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
 pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};
 pub use suggest::closest;

@@ -2,6 +2,8 @@
 
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ResourceId, SkipCause};
 
 /// What a subscriber owes to one of its sources.
@@ -45,15 +47,30 @@ pub enum OwedCause {
     OtherManifest(String),
 }
 
+/// What keeps further runs from doing a refresh that is owed, until the manifest says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeptBy {
+    /// The `control` of the subscriber.
+    Control,
+    /// The manifest of the subscriber is in noop, whatever the run is in.
+    NoopManifest,
+}
+
 impl OwedCause {
+    /// What keeps further runs of the manifest from doing the refresh, if something does.
+    pub fn kept_by(&self) -> Option<KeptBy> {
+        match self {
+            Self::Skipped(SkipCause::NotManaged { .. }) => Some(KeptBy::Control),
+            Self::NoopManifest => Some(KeptBy::NoopManifest),
+            _ => None,
+        }
+    }
+
     /// Tells whether another run of the same manifest as it is comes to do the refresh.
     pub fn is_for_next_run(&self) -> bool {
-        !matches!(
-            self,
-            Self::Skipped(SkipCause::NotManaged { .. } | SkipCause::NotSelected)
-                | Self::NoopManifest
-                | Self::OtherManifest(_)
-        )
+        self.kept_by().is_none()
+            && !matches!(self, Self::Skipped(SkipCause::NotSelected) | Self::OtherManifest(_))
     }
 }
 

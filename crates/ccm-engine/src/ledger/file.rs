@@ -57,7 +57,7 @@ pub(crate) struct LedgerFile {
     set_aside: Option<String>,
     /// The file after its first writing.
     growing: Option<AppendFile>,
-    /// Something has grown behind what was written as a whole.
+    /// Something has grown behind what was written as a whole, or is to be said otherwise.
     has_grown: bool,
     is_touched: bool,
 }
@@ -81,9 +81,10 @@ impl LedgerFile {
         self.growing.is_some()
     }
 
-    /// Has it written at the end, whatever else happens.
+    /// Has it written at the end as a whole, whatever else happens.
     pub(crate) fn touch(&mut self) {
         self.is_touched = true;
+        self.has_grown = true;
     }
 
     /// Writes all of it, and brings it to the disk.

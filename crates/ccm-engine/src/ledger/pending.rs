@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_host::state::Directory;
-use ccm_model::{OwedRefresh, ResourceId};
+use ccm_model::{KeptBy, OwedRefresh, ResourceId};
 
 use super::file::{DIRECTORY, ENDING, read};
 use super::record::{Unreadable, parse};
@@ -31,6 +31,8 @@ pub struct PendingRefresh {
     pub refresh: OwedRefresh,
     /// The file of the manifest.
     pub manifest: String,
+    /// What the last run found to keep further ones from doing it.
+    pub kept_by: Option<KeptBy>,
 }
 
 /// Reads the ledgers of a state directory, and changes nothing. Those that owe nothing are left out.
@@ -83,6 +85,7 @@ fn one(directory: &Directory, file: String) -> Option<PendingLedger> {
             is_assumed: debt.is_assumed,
         },
         manifest: debt.manifest,
+        kept_by: debt.kept_by,
     });
     let refreshes: Vec<PendingRefresh> = refreshes.collect();
     (!refreshes.is_empty()).then_some(PendingLedger {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use ccm_host::sha256;
-use ccm_model::{ResourceId, display_timestamp, parse_timestamp};
+use ccm_model::{KeptBy, ResourceId, display_timestamp, parse_timestamp};
 use serde::{Deserialize, Serialize};
 
 const PROTOCOL: &str = "io.choria.ccm.v1.ledger";
@@ -50,6 +50,8 @@ pub(crate) struct Debt {
     pub manifest: String,
     /// The ledger was damaged, and nobody knows whether it is owed.
     pub is_assumed: bool,
+    /// What the last run found to keep it from being done by any other.
+    pub kept_by: Option<KeptBy>,
 }
 
 /// What is owed.
@@ -94,6 +96,8 @@ enum Record {
         manifest: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         assumed: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept_by: Option<KeptBy>,
     },
     Dropped(Names),
     Paid(Names),
@@ -159,8 +163,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
 /// Enters a record; none if it is not one.
 fn enter(debts: &mut Debts, line: &[u8]) -> Option<()> {
     match serde_json::from_slice(line).ok()? {
-        Record::Owed { names, run, since, manifest, assumed } => {
-            let debt = Debt { run_id: run, since: parse_timestamp(&since)?, manifest, is_assumed: assumed };
+        Record::Owed { names, run, since, manifest, assumed, kept_by } => {
+            let since = parse_timestamp(&since)?;
+            let debt = Debt { run_id: run, since, manifest, is_assumed: assumed, kept_by };
             // What is owed already is owed from then.
             debts.entry(names.pair()?).or_insert(debt);
         }
@@ -179,6 +184,7 @@ pub(crate) fn owed(pair: &Pair, debt: &Debt) -> String {
         since: display_timestamp(debt.since, 2),
         manifest: debt.manifest.clone(),
         assumed: debt.is_assumed,
+        kept_by: debt.kept_by,
     })
 }
 

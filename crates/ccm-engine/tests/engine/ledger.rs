@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use ccm_engine::{LateValues, Ledger, LedgerError, LedgerRun, Progress, Resolved, pending};
 use ccm_host::state::Directory;
 use ccm_model::{
-    Catalog, Child, ChildIndex, Control, Failure, OwedCause, Resource, ResourceIndex, RunSummary, Secrets,
-    SettledCause, SkipCause,
+    Catalog, Child, ChildIndex, Control, Failure, KeptBy, OwedCause, Resource, ResourceIndex, RunSummary,
+    Secrets, SettledCause, SkipCause,
 };
 use ccm_testkit::Scratch;
 
@@ -155,10 +155,11 @@ fn a_steady_run_touches_nothing() {
     machine.run(&["a", "b subscribe=a", "c needs"]);
     assert!(!machine.state().join("refreshes").exists());
     machine.run(&["a needs", "b subscribe=a fails=execute"]);
-    let before = machine.everything();
-    // It can't be refreshed, and nothing else is to be done.
+    // It can't be refreshed, and nothing else is to be done; that it can't be is news only once.
     let mut catalog = catalog(&["a", "b subscribe=a"]);
     catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
+    machine.run_catalog(&catalog, Options::default());
+    let before = machine.everything();
     assert_eq!(machine.run_catalog(&catalog, Options::default()).lines, ["a stable", "b skipped: off"]);
     assert_eq!(machine.everything(), before);
 }
@@ -332,6 +333,26 @@ fn what_is_not_managed_is_no_pending_change() {
     let ran = run_with(&catalog, &Options { noop: true, ledger: Some(&ledger), ..Options::default() });
     assert!(!ran.summary.counts.any_change());
     assert_eq!(still(&ran.summary), ["b<a since run1: off"]);
+}
+
+#[test]
+fn what_keeps_a_refresh_from_further_runs_is_remembered_until_it_keeps_it_no_more() {
+    let machine = Machine::new();
+    machine.run(&["a needs", "b subscribe=a fails=execute"]);
+    let kept_by = || pending(&machine.state()).expect("ledgers")[0].refreshes[0].kept_by;
+    assert_eq!(kept_by(), None);
+    let mut off = catalog(&["a", "b subscribe=a"]);
+    off.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
+    machine.run_catalog(&off, Options::default());
+    assert_eq!(kept_by(), Some(KeptBy::Control));
+    // Such a run does not come to know.
+    let only = [ResourceIndex(0)];
+    let on = catalog(&["a", "b subscribe=a"]);
+    machine.run_catalog(&on, Options { only: Some(&only), ..Options::default() });
+    assert_eq!(kept_by(), Some(KeptBy::Control));
+    machine.run(&["a", "b subscribe=a fails=execute"]);
+    assert_eq!(kept_by(), None);
+    assert_eq!(machine.run(&["a", "b subscribe=a"])[1], "b refreshed by a (owed: a since run1)");
 }
 
 #[test]

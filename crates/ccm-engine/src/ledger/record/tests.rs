@@ -18,6 +18,7 @@ fn debt(seconds: u64) -> Debt {
         since: UNIX_EPOCH + Duration::from_secs(seconds),
         manifest: "/m.yaml".to_owned(),
         is_assumed: false,
+        kept_by: None,
     }
 }
 
@@ -42,13 +43,18 @@ fn read(text: impl AsRef<[u8]>) -> String {
 #[test]
 fn a_ledger_is_lines_that_can_be_read_by_eye() {
     let debts = Debts::from([(pair("reload", "/etc/a"), debt(9))]);
-    let text = whole("site", "", &debts) + &paid(&pair("reload", "/etc/a")) + &dropped(&pair("b", "/c"));
+    let kept = owed(&pair("c", "/d"), &Debt { kept_by: Some(KeptBy::Control), ..debt(9) });
+    let text =
+        whole("site", "", &debts) + &kept + &paid(&pair("reload", "/etc/a")) + &dropped(&pair("b", "/c"));
     let expected = r#"{"protocol":"io.choria.ccm.v1.ledger","version":1,"manifest":"site"}
 {"record":"owed","subscriber":"exec#reload","source":"file#/etc/a","run":"run-9","since":"1970-01-01T00:00:09.000000Z","manifest":"/m.yaml"}
+{"record":"owed","subscriber":"exec#c","source":"file#/d","run":"run-9","since":"1970-01-01T00:00:09.000000Z","manifest":"/m.yaml","kept_by":"control"}
 {"record":"paid","subscriber":"exec#reload","source":"file#/etc/a"}
 {"record":"dropped","subscriber":"exec#b","source":"file#/c"}
 "#;
     assert_eq!(text, expected);
+    let kept = |content: Content| content.debts.into_values().map(|debt| debt.kept_by).collect::<Vec<_>>();
+    assert_eq!(parse(text.as_bytes()).map(kept), Ok(vec![Some(KeptBy::Control)]));
 }
 
 #[test]

@@ -401,6 +401,19 @@ fn ledgers_of_another_user_are_not_touched() {
     assert_eq!(called.code, 1, "{}", called.shown());
     assert!(called.stderr.contains("belongs to another user"), "{}", called.shown());
     assert_eq!(ledgers(&scratch).len(), 1);
+    for path in [scratch.state(), scratch.state().join("refreshes"), ledgers(&scratch)[0].clone()] {
+        chown(scratch.state(), Some(0), Some(0)).expect("the owner before");
+        chown(&path, Some(65534), Some(65534)).expect("a new owner");
+        let called = apply(&scratch, &["--noop"]);
+        assert!(called.stderr.contains("it belongs to another user (uid 65534)"), "{}", called.shown());
+        let called = ccm(&scratch, &["status"]).run();
+        assert!(
+            called.stdout.contains("it belongs to another user (uid 65534); a run"),
+            "{}",
+            called.shown()
+        );
+        chown(&path, Some(0), Some(0)).expect("the owner before");
+    }
 }
 
 #[test]
@@ -415,6 +428,24 @@ fn ledgers_that_others_can_write_are_not_believed() {
         let called = apply(&scratch, &[]);
         assert_eq!(called.code, 1, "{}", called.shown());
         assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
+        // Who only looks is shown what is there, and what a run says of it.
+        let called = apply(&scratch, &["--noop"]);
+        assert!(
+            called.code == 0 && called.stdout.contains("exec#subscriber would refresh"),
+            "{}",
+            called.shown()
+        );
+        assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
+        assert!(
+            called.stderr.contains("note: a run refuses it; look at what is in it"),
+            "{}",
+            called.shown()
+        );
+        let called = ccm(&scratch, &["status", "--pending"]).run();
+        let said = "can't be trusted to say what is owed: it can be written by others (mode 0777); a run refuses it\n";
+        assert!(called.code == 0 && called.stdout.contains(said), "{}", called.shown());
+        assert!(!called.stdout.contains("next:"), "{}", called.shown());
+        assert!(pending(&scratch)["pending"][0]["untrusted"].is_string());
     }
 }
 

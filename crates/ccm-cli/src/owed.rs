@@ -45,6 +45,10 @@ pub(crate) fn ledger(
         messages::from_error(&error, "nothing was run", &[hint(&error)]);
         Code::NothingRun
     })?;
+    if let Some(error) = ledger.untrusted() {
+        messages::warning_of(error);
+        messages::note(&format!("a run refuses it; {}", hint(error)));
+    }
     if let Some(damage) = ledger.damage() {
         messages::warning_of(damage);
         messages::note(&match state {

@@ -73,11 +73,14 @@ fn shown(arguments: &Status) -> Result<String, Code> {
 /// `named` is the state directory if it is not the one that a run has by itself.
 fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named: Option<&Path>) -> String {
     let mut text = if ledgers.is_empty() { "no refresh is owed\n".to_owned() } else { String::new() };
-    for PendingLedger { file, key, refreshes, unreadable } in ledgers {
+    for PendingLedger { file, key, refreshes, unreadable, untrusted } in ledgers {
         let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
         text += &format!("{key}({})\n", escape_control(file));
         if let Some(reason) = unreadable {
             text += &format!("  can't be read, so all may be owed: {}\n", escape_control(reason));
+        }
+        if !untrusted.is_empty() {
+            text += &format!("  {}; a run refuses it\n", escape_control(&untrusted.join(": ")));
         }
         for PendingRefresh { subscriber, refresh, kept_by, .. } in refreshes {
             let kept = match kept_by {
@@ -89,7 +92,9 @@ fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named:
             };
             text += &format!("  {}{kept}\n", escape_control(&owed_line(subscriber, refresh)));
         }
-        text += &next(file, refreshes, named);
+        if untrusted.is_empty() {
+            text += &next(file, refreshes, named);
+        }
     }
     if is_going_on && !ledgers.is_empty() {
         text += "a run is going on; what it comes to do is listed until then\n";
@@ -150,6 +155,7 @@ fn json(ledgers: &[PendingLedger]) -> Value {
             "key": ledger.key,
             "file": ledger.file,
             "unreadable": ledger.unreadable,
+            "untrusted": (!ledger.untrusted.is_empty()).then(|| ledger.untrusted.join(": ")),
             "refreshes": ledger.refreshes.iter().map(refresh).collect::<Vec<_>>(),
         })
     };

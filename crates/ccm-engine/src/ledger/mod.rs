@@ -80,6 +80,7 @@ pub struct Ledger {
     salt: String,
     earlier: Debts,
     damage: Option<LedgerDamage>,
+    untrusted: Option<LedgerError>,
     /// None for a run that writes nothing.
     file: Option<RefCell<LedgerFile>>,
 }
@@ -99,25 +100,29 @@ impl Ledger {
         let again = state.try_clone();
         let state = again.map_err(|source| LedgerError::Directory { path: state.path().into(), source })?;
         let file = RefCell::new(LedgerFile::new(state, directory, name, set_aside));
-        Ok(Self { run, salt: salted(salt), earlier, damage, file: Some(file) })
+        Ok(Self { run, salt: salted(salt), earlier, damage, untrusted: None, file: Some(file) })
     }
 
-    /// Looks at it for a run that writes nothing.
+    /// Looks at it for a run that writes nothing, also where one that writes would be refused.
     pub fn look(state: &Path, run: LedgerRun) -> Result<Self, LedgerError> {
         let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
-        let directory = match Directory::open(state).map_err(failed)? {
-            Some(state) => enter(&state)?,
-            None => None,
-        };
+        let state = Directory::open(state).map_err(failed)?;
+        let directory = state.as_ref().map_or(Ok(None), enter)?;
         let name = file::name(&run.key);
+        let untrusted = state.as_ref().and_then(|state| untrusted(state, directory.as_ref(), &name));
         let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
         let Found { salt, earlier, damage } = found.unwrap_or_default();
-        Ok(Self { run, salt: salted(salt), earlier, damage, file: None })
+        Ok(Self { run, salt: salted(salt), earlier, damage, untrusted, file: None })
     }
 
     /// What is wrong with it, if nobody can tell what it says.
     pub fn damage(&self) -> Option<&LedgerDamage> {
         self.damage.as_ref()
+    }
+
+    /// Why a run that writes would refuse it, if this one only looks.
+    pub fn untrusted(&self) -> Option<&LedgerError> {
+        self.untrusted.as_ref()
     }
 
     pub(crate) fn run(&self) -> &LedgerRun {
@@ -154,6 +159,14 @@ fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
             result.map_err(|source| LedgerError::Untrusted { path: directory.path().join(name), source })
         }
     }
+}
+
+/// Why nobody would act on a ledger that is only looked at: somebody else can have written it, or what it is in.
+fn untrusted(state: &Directory, directory: Option<&Directory>, name: &str) -> Option<LedgerError> {
+    let itself = state.only_ours(".");
+    let itself = itself.map_err(|source| LedgerError::Untrusted { path: state.path().into(), source });
+    let inside = || directory.map_or(Ok(()), |directory| trust(directory, name));
+    itself.and_then(|()| trust(state, DIRECTORY)).and_then(|()| inside()).err()
 }
 
 /// Opens the directory of all ledgers; none if it is not there.

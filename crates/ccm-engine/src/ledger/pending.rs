@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use ccm_host::state::Directory;
-use ccm_model::{KeptBy, OwedRefresh, ResourceId};
+use ccm_model::{Failure, KeptBy, OwedRefresh, ResourceId};
 
 use super::file::{DIRECTORY, ENDING, read};
 use super::record::{Unreadable, parse};
-use super::{LedgerError, enter};
+use super::{LedgerError, enter, untrusted};
 
 /// The ledger of a manifest, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct PendingLedger {
     pub refreshes: Vec<PendingRefresh>,
     /// Why nobody knows what is owed; none if it is known.
     pub unreadable: Option<String>,
+    /// Why no run acts on it: somebody else can have written it. One layer each; empty if that is not so.
+    pub untrusted: Vec<String>,
 }
 
 /// A refresh that is owed.
@@ -35,7 +37,8 @@ pub struct PendingRefresh {
     pub kept_by: Option<KeptBy>,
 }
 
-/// Reads the ledgers of a state directory, and changes nothing. Those that owe nothing are left out.
+/// Reads the ledgers of a state directory, and changes nothing. Those that owe nothing are left out, but not those
+/// that no run would act on.
 pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
     let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
@@ -43,7 +46,12 @@ pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     let mut names = directory.names().map_err(failed)?;
     names.retain(|name| name.ends_with(ENDING) && !name.starts_with('.'));
     names.sort_unstable();
-    Ok(names.into_iter().filter_map(|name| one(&directory, name)).collect())
+    let one = |name: String| {
+        let untrusted = untrusted(&state, Some(&directory), &name);
+        let layers = untrusted.map_or_else(Vec::new, |error| Failure::from_error(&error).chain);
+        one(&directory, name, layers)
+    };
+    Ok(names.into_iter().filter_map(one).collect())
 }
 
 /// The names of damaged ledgers that runs have kept.
@@ -58,12 +66,13 @@ pub fn damaged(state: &Path) -> Result<Vec<String>, LedgerError> {
 }
 
 /// One of them; none if it owes nothing, or was removed by now.
-fn one(directory: &Directory, file: String) -> Option<PendingLedger> {
+fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<PendingLedger> {
     let unreadable = |reason: String| PendingLedger {
         file: file.clone(),
         key: None,
         refreshes: Vec::new(),
         unreadable: Some(reason),
+        untrusted: untrusted.clone(),
     };
     let bytes = match read(directory, &file) {
         Ok(bytes) => bytes?,
@@ -88,10 +97,6 @@ fn one(directory: &Directory, file: String) -> Option<PendingLedger> {
         kept_by: debt.kept_by,
     });
     let refreshes: Vec<PendingRefresh> = refreshes.collect();
-    (!refreshes.is_empty()).then_some(PendingLedger {
-        file,
-        key: Some(content.key),
-        refreshes,
-        unreadable: None,
-    })
+    let is_shown = !refreshes.is_empty() || !untrusted.is_empty();
+    is_shown.then_some(PendingLedger { file, key: Some(content.key), refreshes, unreadable: None, untrusted })
 }

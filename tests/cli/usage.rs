@@ -46,6 +46,10 @@ fn bad_usage_has_its_own_exit_code_and_says_what_is_meant() {
         ("usage_events_to_output", &["apply", "--events-file", "-", "manifest.yaml"]),
         ("usage_bad_prefix", &["hiera", "parse", "data.yaml", "--env", "--env-prefix", "1-x"]),
         ("usage_matrix_with_facts", &["validate", "m.yaml", "--facts", "a.yaml", "--matrix", "b.yaml"]),
+        ("usage_word_too_many", &["status", "site.yaml"]),
+        ("usage_two_manifests", &["apply", "one.yaml", "two.yaml", "--noop"]),
+        ("usage_rest_of_a_value", &["apply", "m.yaml", "--data", "motd=not", "quoted"]),
+        ("usage_option_of_another_command", &["validate", "m.yaml", "--state-dir", "/state"]),
         ("usage_bad_format", &["graph", "--format", "svg", "manifest.yaml"]),
     ] {
         let called = ccm(&scratch, args).default_state().run();
@@ -63,6 +67,10 @@ fn what_may_be_a_secret_is_not_shown_in_a_mistake() {
         &["validate", "m.yaml", "--fact", "hunter2"],
         &["facts", "--fact", ".=hunter2"],
         &["hiera", "parse", "m.yaml", "hunter2"],
+        &["apply", "m.yaml", "--data", "password=my", "hunter2"],
+        &["facts", "a", "--fact", "password=my", "hunter2"],
+        &["eval", "1", "--data=password=my", "hunter2"],
+        &["status", "password=hunter2"],
         &["apply", "m.yaml", "password=hunter2"],
     ] {
         let called = ccm(&scratch, args).run();

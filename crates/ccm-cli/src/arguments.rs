@@ -8,7 +8,7 @@ use ccm_data::assignment;
 use ccm_model::{ResourceId, parse_duration};
 use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Args, Error, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, CommandFactory as _, Error, Parser, Subcommand, ValueEnum};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 converged (in noop: looked), 1 nothing was run, 4 something failed or was not
@@ -427,20 +427,36 @@ impl TypedValueParser for Pair {
 }
 
 /// Takes what may be a value out of a mistake about an argument that nobody knows: `password=…` may have lost its
-/// `--data`, and a word behind `--data password` its `=`.
+/// `--data`, and a word behind `--data password=a` may be the rest of what was not quoted.
 pub(crate) fn without_value(mut mistake: Error) -> Error {
+    if mistake.kind() != ErrorKind::UnknownArgument {
+        return mistake;
+    }
+    // It would be advice to pass an option on that is not meant to be.
+    mistake.remove(ContextKind::Suggested);
     let shown = match mistake.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(argument)) => match argument.split_once('=') {
             Some((key, _)) => Some(format!("{key}=…")),
-            None => (!argument.starts_with('-')).then(|| "…".to_owned()),
+            None => (!argument.starts_with('-') && takes_values()).then(|| "…".to_owned()),
         },
         _ => None,
     };
-    if let Some(shown) = shown.filter(|_| mistake.kind() == ErrorKind::UnknownArgument) {
+    if let Some(shown) = shown {
+        let why = "it is not shown, because it may be of a value; one with blanks has to be quoted: --data 'motd=a b'";
         mistake.insert(ContextKind::InvalidArg, ContextValue::String(shown));
-        mistake.remove(ContextKind::Suggested);
+        mistake.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![why.into()]));
     }
     mistake
+}
+
+/// Tells whether the command line sets values, as far as it can be read.
+fn takes_values() -> bool {
+    let Ok(matches) = Arguments::command().ignore_errors(true).try_get_matches() else { return true };
+    let mut matches = &matches;
+    while let Some((_, inner)) = matches.subcommand() {
+        matches = inner;
+    }
+    ["data", "fact", "given"].into_iter().any(|id| matches!(matches.try_contains_id(id), Ok(true)))
 }
 
 /// Reads the path of the events file. Standard output has an option of its own.
@@ -486,8 +502,6 @@ fn size(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -187,7 +187,7 @@ fn creates_below_a_file_is_not_there() {
         &[],
     );
     assert_eq!(called.code, 0, "{}", called.shown());
-    assert!(called.stdout.contains("was not produced"), "{}", called.shown());
+    assert!(called.stdout.contains("is still not there after the command"), "{}", called.shown());
 }
 
 #[test]

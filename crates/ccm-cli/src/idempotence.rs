@@ -103,9 +103,11 @@ fn say(again: &[ChangedAgain], owed: &[&StillOwed]) {
 
 fn why(changed: &ChangedAgain) -> String {
     let triggers: Vec<String> = changed.triggered_by.iter().map(ToString::to_string).collect();
-    match (&*triggers, &changed.reason) {
-        ([], Some(reason)) => format!("{}: {reason}", changed.id),
-        ([], None) => changed.id.to_string(),
-        (triggers, _) => format!("{}: triggered by {}", changed.id, triggers.join(", ")),
-    }
+    let because = match (&*triggers, &changed.reason) {
+        ([], Some(reason)) => Some(reason.clone()),
+        ([], None) => None,
+        (triggers, _) => Some(format!("triggered by {}", triggers.join(", "))),
+    };
+    let all: Vec<String> = because.into_iter().chain(changed.warnings.iter().cloned()).collect();
+    if all.is_empty() { changed.id.to_string() } else { format!("{}: {}", changed.id, all.join("; ")) }
 }

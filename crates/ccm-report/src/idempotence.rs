@@ -11,6 +11,8 @@ pub struct ChangedAgain {
     pub reason: Option<String>,
     /// The resources whose change triggered it.
     pub triggered_by: Vec<ResourceId>,
+    /// What the second run had to say of it.
+    pub warnings: Vec<String>,
 }
 
 /// Listens to a second run and remembers what it changed.
@@ -29,6 +31,7 @@ impl Idempotence {
                 id: transaction.id.clone(),
                 reason: transaction.reason.clone(),
                 triggered_by: transaction.triggered_by.clone(),
+                warnings: transaction.warnings.clone(),
             });
         }
     }

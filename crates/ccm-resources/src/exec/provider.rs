@@ -100,7 +100,7 @@ async fn status(
             if let Some(path) = missing.filter(|_| ended.judged.is_ok()) {
                 let path = path.display();
                 context.warn(format!(
-                    "`creates` \"{path}\" was not produced, so the next run will run it again"
+                    "`creates: {path}` is still not there after the command, so the next run will run it again"
                 ));
             }
         }

@@ -53,7 +53,10 @@ fn creates_is_looked_at_before_and_after() {
     let mut machine = Machine::new();
     let resource = || exec("make", &[("creates", "[/a|/b]")]);
     let missing = machine.apply(resource());
-    assert_eq!(missing.warnings, ["`creates` \"/a\" was not produced, so the next run will run it again"]);
+    assert_eq!(
+        missing.warnings,
+        ["`creates: /a` is still not there after the command, so the next run will run it again"]
+    );
     assert_eq!(missing.outcome, Outcome::Changed);
     machine.files.files.extend(["/a".into(), "/b".into()]);
     let there = machine.apply(resource());

@@ -315,8 +315,8 @@ fn the_next_step_is_a_line_that_can_be_pasted_and_is_given_only_if_it_helps() {
     assert_eq!(called.code, 4, "{}", called.shown());
     let status = || run(&["status", "--pending"]).stdout;
     let shown = status();
-    let next = format!("  next: ccm apply '[dir]/it'\\''s mine/m.yaml' --state-dir '[dir]/its state'\n");
-    assert!(shown.contains(&next), "{shown}");
+    let next = "  next: ccm apply '[dir]/it'\\''s mine/m.yaml' --state-dir '[dir]/its state'\n";
+    assert!(shown.contains(next), "{shown}");
     let line = shown.lines().find_map(|line| line.trim().strip_prefix("next: ccm ")).expect("a line");
     let words = ccm_testkit::shell(&format!("printf '%s|' {line}"), scratch.path());
     assert_eq!(words, format!("apply|[dir]/it's mine/m.yaml|--state-dir|[dir]/its state|"));

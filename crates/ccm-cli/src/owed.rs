@@ -129,7 +129,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a test makes its own links")]
     fn a_path_loses_its_parents_as_the_kernel_follows_them() {
         let scratch = Scratch::new();
         scratch.write("far/inner/m.yaml", "");

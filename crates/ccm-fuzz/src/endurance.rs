@@ -57,7 +57,7 @@ pub fn endure(target: &Target, effort: Effort) {
         watch.begin(input);
         let begun = Instant::now();
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (target.run)(input))) {
-            eprintln!("{} fails with seed {seed} and the input in {}", target.name, watch.path().display());
+            eprintln!("{} fails with seed {seed} and the input in {}", target.name, watch.keep().display());
             eprintln!("{}", input.escape_ascii());
             resume_unwind(panic);
         }

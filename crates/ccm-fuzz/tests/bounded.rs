@@ -3,7 +3,7 @@
 //! `CCM_FUZZ_SECONDS=600 cargo test --release -p ccm-fuzz` goes on for longer.
 
 use ccm_fuzz::{Effort, TARGETS, endure, target};
-use ccm_testkit::repository;
+use ccm_testkit::{Scratch, repository, wait_until};
 
 /// A test for each target, with as many inputs as take a moment.
 macro_rules! endured {
@@ -50,4 +50,31 @@ fn every_target_has_a_program_for_cargo_fuzz() {
         assert!(text.contains(&format!("target(\"{}\")", target.name)), "{text}");
         assert!(manifest.contains(&format!("name = \"{}\"\n", target.name)), "{}", target.name);
     }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test starts itself once more")]
+fn a_loop_that_is_killed_leaves_nothing_but_what_it_was_at_in_words() {
+    use std::process::{Command, Stdio};
+    let scratch = Scratch::new();
+    let itself = std::env::current_exe().expect("a program");
+    let mut running = Command::new(itself)
+        .args(["words", "--exact"])
+        .env("CCM_FUZZ_SECONDS", "3600")
+        .env("TMPDIR", scratch.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a process");
+    let pid = running.id();
+    wait_until("the loop has begun", || {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let mut open = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        open.any(|path| path.starts_with("/memfd:input (deleted)") || path.starts_with(scratch.path()))
+    });
+    running.kill().expect("it runs");
+    let output = running.wait_with_output().expect("what it said");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("the process ended while words was given this"), "{said}");
+    assert_eq!(scratch.names(), Vec::<String>::new());
 }

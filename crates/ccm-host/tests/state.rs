@@ -54,7 +54,7 @@ fn who_looks_whether_a_lock_is_held_keeps_nobody_from_it() {
                 Lock::is_held(directory.path());
             }
         });
-        let refused = (0..1_000).filter_map(|_| take(&directory, "/a.yaml").err()).next();
+        let refused = (0..1_000).find_map(|_| take(&directory, "/a.yaml").err());
         is_over.store(true, Ordering::Relaxed);
         assert!(refused.is_none(), "{refused:?}");
     });

@@ -53,6 +53,10 @@ pub(crate) struct Collected {
 pub(crate) fn collect(items: Vec<Node>, types: &Types<'_>, diagnostics: &mut Diagnostics) -> Collected {
     let mut collector = Collector { types, diagnostics, found: Collected::default() };
     for item in items {
+        // Each mistake costs the search for what was meant, also one that nobody is told of.
+        if collector.diagnostics.is_full() {
+            break;
+        }
         collector.item(item);
     }
     collector.found
@@ -271,5 +275,21 @@ impl Collector<'_, '_> {
 
     fn remember_name(&mut self, name: &str) {
         self.found.broken.insert(name.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn behind_too_many_mistakes_none_is_looked_for() {
+        let text = "- nosuch: {name: a}\n".repeat(30_000);
+        let root = ccm_yaml::parse(ccm_model::SourceId(0), &text, &ccm_yaml::Limits::default());
+        let Ok(Some(Node { value: Value::List(items), .. })) = root else { panic!("no list") };
+        let mut diagnostics = Diagnostics::new();
+        collect(items, &Types::new(&[]), &mut diagnostics);
+        assert!(diagnostics.is_full());
+        assert_eq!(diagnostics.found(), 10_001);
     }
 }

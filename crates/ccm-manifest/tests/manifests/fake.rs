@@ -19,7 +19,7 @@ pub(crate) struct Task;
 /// A type with nothing special.
 pub(crate) struct Note;
 
-/// A type whose resources are files, which a template may write.
+/// A type whose resources are files, which a template may write, and which may capture something.
 pub(crate) struct Copy;
 
 /// A type whose resources are manifests.
@@ -68,6 +68,7 @@ struct CopyProperties {
     content: Option<Text>,
     source: Option<Text>,
     mode: Option<Text>,
+    capture: Option<BTreeMap<String, Text>>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -210,6 +211,11 @@ impl TypeSpec for Copy {
 
     fn template_source(&self) -> Option<(&'static str, &'static str)> {
         Some(("source", "content"))
+    }
+
+    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let map = resource.properties.get("capture").and_then(Node::as_map);
+        map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
     }
 
     fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {

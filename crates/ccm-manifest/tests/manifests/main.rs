@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod captures;
 mod children;
 mod conditions;
 mod data;

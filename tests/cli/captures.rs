@@ -4,7 +4,7 @@ use std::fs;
 
 use ccm_testkit::Scratch;
 
-use crate::{apply, ccm};
+use crate::{apply, ccm, in_place};
 
 /// A command that prints JSON unless its mark is there, and a file that needs a part of it.
 fn manifest(scratch: &Scratch) -> String {
@@ -24,7 +24,7 @@ ccm:
         - [dir]/from.txt: {source: root.j2}
 "#;
     scratch.write("root.j2", "root={{ Captures.verify.root }}\n");
-    text.replace("[dir]", &scratch.path().to_string_lossy())
+    in_place(scratch, text)
 }
 
 #[test]
@@ -129,7 +129,7 @@ ccm:
     - file:
         - [dir]/env.txt: {content: "${ Captures.env.all }"}
 "#;
-    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let text = in_place(&scratch, text);
     let called = apply(&scratch, &text, &[]);
     assert_eq!(called.code, 0, "{}", called.shown());
     assert_eq!(fs::read_to_string(scratch.at("env.txt")).expect("a file"), "PATH=/usr/bin:/bin\nCI=1\n");
@@ -155,7 +155,7 @@ ccm:
     - apply:
         - inner.yaml: {}
 "#;
-    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let text = in_place(&scratch, text);
     let called = apply(&scratch, &text, &[]);
     assert_eq!(called.code, 0, "{}", called.shown());
     assert_eq!(fs::read_to_string(scratch.at("both.txt")).expect("a file"), "outer-inner\n");
@@ -199,7 +199,7 @@ ccm:
         - unwanted: {command: "touch [dir]/unwanted", control: {unless: "Captures.ask.answer == 'yes'"}}
         - ask: {command: printf yes, capture: {answer: stdout.raw}}
 "#;
-    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let text = in_place(&scratch, text);
     let called = apply(&scratch, &text, &["--noop"]);
     assert_eq!(called.stdout.matches("not known before exec#ask").count(), 2, "{}", called.shown());
     let called = apply(&scratch, &text, &[]);
@@ -221,11 +221,11 @@ ccm:
     - file:
         - [dir]/env.txt: {content: "${ Captures.env.all }"}
 "#;
-    let text = text.replace("[dir]", &scratch.path().to_string_lossy());
+    let text = in_place(&scratch, text);
     let rendered = apply(&scratch, &text, &["--render"]);
     assert_eq!(rendered.code, 0, "{}", rendered.shown());
     assert!(rendered.stdout.contains("executors:"), "{}", rendered.shown());
-    let rendered = rendered.stdout.replace("[dir]", &scratch.path().to_string_lossy());
+    let rendered = in_place(&scratch, &rendered.stdout);
     let called = apply(&scratch, &rendered, &[]);
     assert_eq!(called.code, 0, "{rendered}\n{}", called.shown());
     assert_eq!(fs::read_to_string(scratch.at("env.txt")).expect("a file"), "PATH=/usr/bin:/bin\nCI=1\n");
@@ -260,7 +260,7 @@ ccm:
 #[test]
 fn what_was_really_printed_is_judged_and_captured_and_shown_nowhere() {
     let scratch = Scratch::new();
-    let text = SECRETS.replace("[dir]", &scratch.path().to_string_lossy());
+    let text = in_place(&scratch, SECRETS);
     let called = apply(&scratch, &text, &["--output", "jsonl", "--diff"]);
     assert_eq!(called.code, 4, "{}", called.shown());
     assert_eq!(scratch.read("made").as_deref(), Some("S3cr3tPassword 47114711\n"), "{}", called.shown());

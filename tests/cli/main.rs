@@ -50,14 +50,19 @@ fn apply(scratch: &Scratch, manifest: &str, options: &[&str]) -> Called {
     ccm(scratch, &["apply", "manifest.yaml"]).args(options).run()
 }
 
+/// The text with the directory of the test for `[dir]`.
+fn in_place(scratch: &Scratch, text: &str) -> String {
+    text.replace("[dir]", &scratch.path().to_string_lossy())
+}
+
 /// Applies files given as the lines below `- file:`; `[dir]` in them stands for the directory.
 fn apply_files(scratch: &Scratch, files: &str, options: &[&str]) -> Called {
-    let files = files.replace("[dir]", &scratch.path().to_string_lossy());
+    let files = in_place(scratch, files);
     apply(scratch, &format!("ccm:\n  resources:\n    - file:\n{files}"), options)
 }
 
 /// Applies execs given as the lines below `- exec:`; `[dir]` in them stands for the directory.
 fn apply_execs(scratch: &Scratch, execs: &str, options: &[&str]) -> Called {
-    let execs = execs.replace("[dir]", &scratch.path().to_string_lossy());
+    let execs = in_place(scratch, execs);
     apply(scratch, &format!("ccm:\n  resources:\n    - exec:\n{execs}"), options)
 }

@@ -11,10 +11,20 @@ use serde_json::Value;
 use crate::ccm;
 
 /// Two resources, each of which says that it has begun and waits for a file where it is to wait.
-fn prepare(scratch: &Scratch) {
+fn prepared() -> Scratch {
+    let scratch = Scratch::new();
     let program = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho $$ > began-$1\n[ ! -e hold-$1 ] || while [ ! -e go ]; do sleep 0.01; done\necho >> done-$1\n";
     scratch.write_program("step", program);
-    write(scratch, "", "");
+    write(&scratch, "", "");
+    scratch
+}
+
+/// The same after a run that was killed before it came to the refresh, with the manifest.
+fn owing() -> (Scratch, String) {
+    let scratch = prepared();
+    kill_during(&scratch, "subscriber");
+    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    (scratch, manifest)
 }
 
 /// Writes the manifest; `head` stands below `ccm`, `more` at its end.
@@ -60,8 +70,7 @@ fn ledgers(scratch: &Scratch) -> Vec<PathBuf> {
 
 #[test]
 fn a_refresh_survives_a_run_that_is_killed_while_its_source_runs() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     kill_during(&scratch, "source");
     // Whether it changed something nobody knows; here it looks as if it had.
     scratch.write("done-source", "");
@@ -73,8 +82,7 @@ fn a_refresh_survives_a_run_that_is_killed_while_its_source_runs() {
 
 #[test]
 fn a_refresh_survives_a_run_that_is_killed_while_its_subscriber_runs() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     write(&scratch, "  name: site\n", "");
     kill_during(&scratch, "subscriber");
     assert_snapshot!("pending", ccm(&scratch, &["status", "--pending"]).run().shown());
@@ -111,8 +119,7 @@ fn a_refresh_survives_a_run_that_is_killed_while_its_subscriber_runs() {
 
 #[test]
 fn what_fails_stays_owed_and_the_report_says_so() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     let manifest = scratch.read("manifest.yaml").expect("a manifest");
     scratch.write(
         "manifest.yaml",
@@ -132,18 +139,12 @@ fn what_left_the_manifest_is_settled_with_a_notice() {
         ("dropped_subscriber", "- subscriber:", "- other:"),
         ("dropped_subscription", ", subscribe: [exec#source]", ", require: [exec#source]"),
     ] {
-        let scratch = Scratch::new();
-        prepare(&scratch);
-        kill_during(&scratch, "subscriber");
-        let manifest = scratch.read("manifest.yaml").expect("a manifest");
+        let (scratch, manifest) = owing();
         scratch.write("manifest.yaml", manifest.replace(from, to));
         assert_snapshot!(name, apply(&scratch, &["-q"]).shown());
         assert!(ledgers(&scratch).is_empty());
     }
-    let scratch = Scratch::new();
-    prepare(&scratch);
-    kill_during(&scratch, "subscriber");
-    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    let (scratch, manifest) = owing();
     scratch.write(
         "manifest.yaml",
         manifest.replace("- source:", "- other:").replace("[exec#source]", "[exec#other]"),
@@ -153,8 +154,7 @@ fn what_left_the_manifest_is_settled_with_a_notice() {
 
 #[test]
 fn a_name_is_a_ledger() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     write(&scratch, "  name: site\n", "");
     kill_during(&scratch, "subscriber");
     write(&scratch, "  name: renamed\n", "");
@@ -178,8 +178,7 @@ fn a_name_is_a_ledger() {
 
 #[test]
 fn standard_input_needs_a_name() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     let manifest = scratch.read("manifest.yaml").expect("a manifest");
     let run = |manifest: &str| ccm(&scratch, &["apply", "-"]).input(manifest).run();
     assert_snapshot!("standard_input", run(&manifest).shown());
@@ -195,9 +194,7 @@ fn standard_input_needs_a_name() {
 
 #[test]
 fn a_newer_ledger_keeps_the_run_from_starting() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
-    kill_during(&scratch, "subscriber");
+    let (scratch, _) = owing();
     let file = &ledgers(&scratch)[0];
     let text = fs::read_to_string(file).expect("a ledger").replace("\"version\":1", "\"version\":2");
     fs::write(file, &text).expect("a ledger");
@@ -219,9 +216,7 @@ fn a_newer_ledger_keeps_the_run_from_starting() {
 
 #[test]
 fn a_damaged_ledger_is_kept_and_everything_is_owed() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
-    kill_during(&scratch, "subscriber");
+    let (scratch, _) = owing();
     let file = ledgers(&scratch)[0].clone();
     fs::write(&file, "garbage\n").expect("a ledger");
     let called = apply(&scratch, &["--noop"]);
@@ -259,9 +254,7 @@ fn a_name_is_one_line_without_blanks_around_it() {
 
 #[test]
 fn a_directory_in_place_of_a_ledger_is_set_aside() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
-    kill_during(&scratch, "subscriber");
+    let (scratch, _) = owing();
     let file = ledgers(&scratch)[0].clone();
     fs::remove_file(&file).expect("a ledger");
     fs::create_dir(&file).expect("a directory");
@@ -274,10 +267,7 @@ fn a_directory_in_place_of_a_ledger_is_set_aside() {
 
 #[test]
 fn what_no_further_run_does_is_not_promised_and_does_not_speak_against_being_idempotent() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
-    kill_during(&scratch, "subscriber");
-    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    let (scratch, manifest) = owing();
     scratch.write(
         "manifest.yaml",
         manifest.replace("refresh_only: true", "refresh_only: true, control: {if: 'false'}"),
@@ -303,8 +293,7 @@ fn what_no_further_run_does_is_not_promised_and_does_not_speak_against_being_ide
 
 #[test]
 fn the_next_step_is_a_line_that_can_be_pasted_and_is_given_only_if_it_helps() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     let manifest = scratch.read("manifest.yaml").expect("a manifest");
     let failing = manifest.replace("step subscriber", "step subscriber 2> /nosuch/file");
     let failing = failing.replace("refresh_only", "provider: shell, refresh_only");
@@ -370,8 +359,7 @@ fn a_full_disk_keeps_the_source_from_running() {
         skipped("a small disk can't be mounted here");
         return;
     }
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     scratch.write("disk/.keep", "");
     let disk = scratch.at("disk");
     let state = format!("{disk}/state");
@@ -393,9 +381,7 @@ fn ledgers_of_another_user_are_not_touched() {
         skipped("only root can give a directory away");
         return;
     }
-    let scratch = Scratch::new();
-    prepare(&scratch);
-    kill_during(&scratch, "subscriber");
+    let (scratch, _) = owing();
     chown(scratch.state(), Some(65534), Some(65534)).expect("a new owner");
     let called = apply(&scratch, &[]);
     assert_eq!(called.code, 1, "{}", called.shown());
@@ -419,9 +405,7 @@ fn ledgers_of_another_user_are_not_touched() {
 #[test]
 fn ledgers_that_others_can_write_are_not_believed() {
     for name in ["refreshes", "ledger"] {
-        let scratch = Scratch::new();
-        prepare(&scratch);
-        kill_during(&scratch, "subscriber");
+        let (scratch, _) = owing();
         let file = ledgers(&scratch)[0].clone();
         let path = if name == "ledger" { file } else { scratch.state().join(name) };
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("permissions");
@@ -451,9 +435,7 @@ fn ledgers_that_others_can_write_are_not_believed() {
 
 #[test]
 fn a_path_that_goes_up_and_down_again_is_the_same_ledger() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
-    kill_during(&scratch, "subscriber");
+    let (scratch, _) = owing();
     scratch.write("d/.keep", "");
     let called = ccm(&scratch, &["apply", "d/../manifest.yaml"]).run();
     assert!(called.stdout.contains("exec#subscriber refreshed"), "{}", called.shown());
@@ -462,8 +444,7 @@ fn a_path_that_goes_up_and_down_again_is_the_same_ledger() {
 
 #[test]
 fn a_run_that_is_going_on_is_told_from_one_that_was_killed() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     let status = || ccm(&scratch, &["status"]).run();
     scratch.write("hold-source", "");
     let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
@@ -484,8 +465,7 @@ fn a_run_that_is_going_on_is_told_from_one_that_was_killed() {
 
 #[test]
 fn a_manifest_that_changes_meanwhile_is_applied_as_it_was_read() {
-    let scratch = Scratch::new();
-    prepare(&scratch);
+    let scratch = prepared();
     scratch.write("hold-source", "");
     let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
     wait_until("the source has begun", || scratch.has("began-source"));

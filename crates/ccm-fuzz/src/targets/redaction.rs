@@ -60,19 +60,19 @@ pub(super) fn run(input: &[u8]) {
     in_stream(&redactor, behind, &forms);
     let (before, after) = around(&text);
     for written in &written {
-        planted(&redactor, before, written, after);
+        planted(&redactor, &before, written, &after);
     }
 }
 
 /// The beginning of a text.
 fn cut(text: &str) -> String {
-    text[..text.floor_char_boundary(LONGEST_SECRET)].to_owned()
+    text.chars().take(LONGEST_SECRET).collect()
 }
 
 /// A little of the beginning of a text, and of what comes then.
-fn around(text: &str) -> (&str, &str) {
-    let (before, rest) = text.split_at(text.floor_char_boundary(AROUND));
-    (before, &rest[..rest.floor_char_boundary(AROUND)])
+fn around(text: &str) -> (String, String) {
+    let mut characters = text.chars();
+    (characters.by_ref().take(AROUND).collect(), characters.take(AROUND).collect())
 }
 
 /// Nothing is to be seen in a text of what is to be hidden, and everything else is.

@@ -89,6 +89,7 @@ pub use surroundings::{Terminal, absolute, environment, random, variable};
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -119,15 +120,21 @@ impl Host<'_> {
     }
 
     /// Runs a command that does harm if it is ended half way, such as one that installs packages: a stop lets it
-    /// go on for that long before it is ended, and does not keep it from being started. A kill ends it at once.
+    /// go on for that long before it is ended, and does not keep it from being started. A kill ends it at once, and so
+    /// does a line, as at a stop, on which `on_line` breaks.
     pub async fn run_patiently(
         &self,
         command: &Command,
         cancellation: &Cancellation,
         patience: Duration,
-        on_line: &mut dyn FnMut(Stream, &str),
+        on_line: &mut dyn FnMut(Stream, &str) -> ControlFlow<()>,
     ) -> Result<Finished, StartError> {
         let (source, patient) = CancellationSource::new();
+        let mut on_line = |stream, line: &str| {
+            if on_line(stream, line).is_break() {
+                source.raise(Level::Stop);
+            }
+        };
         let urge = async {
             tokio::select! {
                 biased;
@@ -146,7 +153,7 @@ impl Host<'_> {
         tokio::select! {
             biased;
             never = urge => match never {},
-            finished = self.runner.run(command, &patient, on_line) => finished,
+            finished = self.runner.run(command, &patient, &mut on_line) => finished,
         }
     }
 }

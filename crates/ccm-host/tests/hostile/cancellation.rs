@@ -1,6 +1,7 @@
 //! Commands that are ended because the run is.
 
 use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ccm_host::{
@@ -81,6 +82,7 @@ async fn patiently(runner: &SystemRunner, level: Level, patience: Duration) -> (
             source.raise(level);
             std::fs::write(&go_on, "").expect("a file of ours");
         }
+        ControlFlow::Continue(())
     };
     let wait = if patience.is_zero() || level == Level::Kill { "sleep 999" } else { "sleep 0.01" };
     let text_of = format!("echo begun; until test -e {}; do :; done; {wait}; echo done", go_on.display());
@@ -102,6 +104,21 @@ fn what_must_not_be_ended_half_way_goes_on_for_a_while() {
         ] {
             assert_eq!(patiently(runner, level, patience).await, expected, "{level:?} {patience:?}");
         }
+    });
+}
+
+#[test]
+fn a_line_ends_what_waits_for_ever() {
+    alone("cancellation::a_line_ends_what_waits_for_ever", async |runner| {
+        let clock = SystemClock::new();
+        let host = Host { runner, files: &SystemFiles::new(Cancellation::never()), clock: &clock };
+        let mut on_line = |_, line: &str| {
+            if line == "waiting" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let (command, never) = (shell("echo begun; echo waiting; sleep 999"), Cancellation::never());
+        let long = Duration::from_secs(3600);
+        let finished = host.run_patiently(&command, &never, long, &mut on_line).await.expect("a start");
+        assert_eq!((finished.exit, text(&finished.stdout)), (Exit::Cancelled, "begun\nwaiting\n".to_owned()));
     });
 }
 

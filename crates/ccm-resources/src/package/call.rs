@@ -1,5 +1,6 @@
 //! Calls of package tools: run with a fixed environment, waiting for locks, and judged.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -77,12 +78,12 @@ impl Call {
 /// Asks, and returns what was printed. A question about what was done is asked even if the run is to stop.
 pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result<String, Failure> {
     let command = call.command(reach.host, Some(QUERY));
-    let mut ignore = |_, _: &str| {};
     let finished = if is_short {
         let host = Host { runner: reach.queries, ..reach.host };
+        let mut ignore = |_, _: &str| ControlFlow::Continue(());
         host.run_patiently(&command, reach.cancellation, QUERY, &mut ignore).await
     } else {
-        reach.queries.run(&command, reach.cancellation, &mut ignore).await
+        reach.queries.run(&command, reach.cancellation, &mut |_, _| {}).await
     };
     let finished = judge(call, finished.map_err(|error| Failure::from_error(&error))?)?;
     if finished.stdout.truncated() {
@@ -98,7 +99,7 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
     let began = host.clock.monotonic();
     let mut told = None;
     let ended = loop {
-        if call.is_delicate && cancellation.level() > Level::Go {
+        if cancellation.level() > Level::Go {
             break Err(stopped(call));
         }
         let left = lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
@@ -107,20 +108,19 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
             *arg = arg.replace(SECONDS_LEFT, &left.as_secs().to_string());
         }
         let command = call.command(host, limits.work.map(|work| work.saturating_add(left)));
+        let mut waits = false;
         let mut on_line = |stream, line: &str| {
-            if let Some(lock) = held_lock(line)
-                && told.is_none()
-            {
+            let Some(lock) = held_lock(line) else { return ControlFlow::Continue(()) };
+            if told.is_none() {
                 context.line(stream, &format!("waiting: {lock}"));
                 told = Some(lock.to_owned());
             }
+            // Nothing was begun, and nobody else would end it.
+            waits |= line.starts_with(WAITS_FOR_EVER);
+            if waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let finished = if call.is_delicate {
-            host.run_patiently(&command, cancellation, PATIENCE, &mut on_line).await
-        } else {
-            host.runner.run(&command, cancellation, &mut on_line).await
-        };
-        let finished = match finished {
+        let patience = if call.is_delicate { PATIENCE } else { Duration::ZERO };
+        let finished = match host.run_patiently(&command, cancellation, patience, &mut on_line).await {
             Ok(finished) => finished,
             Err(error) => break Err(Failure::from_error(&error)),
         };
@@ -133,10 +133,15 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
         if is_locked && !left.is_zero() && host.pause(PAUSE.min(left), cancellation).await {
             continue;
         }
+        let is_over = cancellation.level() > Level::Go;
         let judged = judge(&call, finished).map(drop);
-        break judged.map_err(|failure| {
+        break judged.map_err(|mut failure| {
             if !is_locked {
                 return failure;
+            }
+            if waits && !is_over {
+                // That it was ended says nothing.
+                failure.chain = told.iter().cloned().collect();
             }
             let message = if lock_timeout.is_zero() {
                 "another program works on the packages".to_owned()
@@ -160,9 +165,12 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
 /// Stands in an argument for the seconds that are left to wait for a lock.
 pub(crate) const SECONDS_LEFT: &str = "{seconds left}";
 
+/// How a line begins with which dnf 5 starts to wait without an end.
+const WAITS_FOR_EVER: &str = "Waiting for a lock on ";
+
 /// What a line says of a lock that another program holds.
 fn held_lock(line: &str) -> Option<&str> {
-    const SIGNS: [&str; 6] = [
+    const SIGNS: [&str; 8] = [
         // apt, as it looks for the lock, and as it gives up
         "Could not get lock",
         "is another process using it",
@@ -172,9 +180,15 @@ fn held_lock(line: &str) -> Option<&str> {
         // dnf 4, as it gives up, and as it waits
         "already locked by",
         "Waiting for process with pid",
+        // dnf 5, as it waits, and as it did not do yet in its first versions
+        WAITS_FOR_EVER,
+        "Failed to obtain rpm transaction lock",
     ];
     if !SIGNS.iter().any(|sign| line.contains(sign)) {
         return None;
+    }
+    if line.starts_with(WAITS_FOR_EVER) {
+        return line.split(['.', ';']).next();
     }
     let told = line.strip_prefix("E: ").unwrap_or(line);
     let told = told.strip_prefix("Waiting for cache lock: ").unwrap_or(told);
@@ -215,8 +229,13 @@ fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
 /// How many lines of one kind are told.
 const MOST: usize = 3;
 
-/// What the tool itself calls errors, the last few of them.
+/// What the tool itself calls errors: the last few of them, but of why something can't be the first.
 fn errors(stderr: &str) -> Vec<String> {
+    let problem = stderr.lines().skip_while(|line| !line.trim_start().starts_with(PROBLEM));
+    let reasons: Vec<String> = problem.filter_map(error).take(MOST).map(str::to_owned).collect();
+    if !reasons.is_empty() {
+        return reasons;
+    }
     let mut errors: Vec<String> = stderr.lines().filter_map(error).map(str::to_owned).collect();
     errors.split_off(errors.len().saturating_sub(MOST))
 }
@@ -228,12 +247,23 @@ fn unmet(stdout: &str) -> Vec<String> {
     unmet.take(MOST).map(|line| line.trim().to_owned()).collect()
 }
 
-/// What a line says of an error: of apt, of dnf, or of what dnf found when it looked for a way to do it all, which stands
-/// below an error without a text as `Problem: …` or `Problem 1: …` and reasons behind dashes.
+/// How dnf begins to say why something can't be: `Problem: …` or `Problem 1: …`, with reasons behind dashes below.
+const PROBLEM: &str = "Problem";
+
+/// What a line says of an error: of apt, of dnf, or of why something can't be.
 fn error(line: &str) -> Option<&str> {
+    const SIGNS: [&str; 4] = ["E: ", "Error: ", "  - ", ">>> [RPM] "];
+    // dnf 5 does not call an error by that name.
+    const WHOLE: [&str; 4] = [
+        "No match for argument: ",
+        "Failed to download metadata ",
+        "Failed to obtain ",
+        "Transaction failed: ",
+    ];
     let told = match line.trim_start().split_once(": ") {
-        Some((head, told)) if head.starts_with("Problem") => told,
-        _ => ["E: ", "Error: ", "  - "].iter().find_map(|sign| line.strip_prefix(sign))?,
+        Some((head, told)) if head.starts_with(PROBLEM) => told,
+        _ if WHOLE.iter().any(|sign| line.starts_with(sign)) => line,
+        _ => SIGNS.iter().find_map(|sign| line.strip_prefix(sign))?,
     };
     Some(told.trim_end()).filter(|told| !told.is_empty())
 }
@@ -259,6 +289,28 @@ mod tests {
                 &["conflicting requests", "nothing provides lib needed by app"],
             ),
             ("E: 1\nE: 2\nE: 3\nE: 4\n", &["2", "3", "4"]),
+            (
+                "Errors during downloading metadata for repository 'off':\n  - Curl error (7): no\nError: Failed to download metadata for repo 'off': no\n\
+                 Error: \n Problem: problem with installed package\n  - 1\n  - 2\n  - 3\n",
+                &["problem with installed package", "1", "2"],
+            ),
+            (
+                "Repositories loaded.\nFailed to resolve the transaction:\nNo match for argument: nosuch\nYou can try to add to command line:\n  --skip-unavailable to skip unavailable packages\n",
+                &["No match for argument: nosuch"],
+            ),
+            (
+                "Failed to download metadata (baseurl: \"file:///srv/gone\") for repository \"off\": Usable URL not found\n",
+                &[
+                    "Failed to download metadata (baseurl: \"file:///srv/gone\") for repository \"off\": Usable URL not found",
+                ],
+            ),
+            (
+                "Running transaction\n>>> Running %pre scriptlet: broken-0:1.0-1.noarch\n>>> [RPM] %prein(broken-0:1.0-1.noarch) scriptlet failed, exit status 3\nTransaction failed: Rpm transaction failed.\nWarning: skipped OpenPGP checks\n",
+                &[
+                    "%prein(broken-0:1.0-1.noarch) scriptlet failed, exit status 3",
+                    "Transaction failed: Rpm transaction failed.",
+                ],
+            ),
             ("Error: \nerror\n - x\n", &[]),
         ] {
             assert_eq!(errors(stderr), expected, "{stderr}");
@@ -295,6 +347,18 @@ mod tests {
                 "Waiting for process with pid 12 to finish.",
                 Some("Waiting for process with pid 12 to finish."),
             ),
+            (
+                "Waiting for a lock on the system repository. The following processes are currently accessing it:",
+                Some("Waiting for a lock on the system repository"),
+            ),
+            (
+                "Waiting for a lock on the system repository; another process is currently accessing it. Use the \"--skip-file-locks\" option to bypass the lock.",
+                Some("Waiting for a lock on the system repository"),
+            ),
+            (
+                "Failed to obtain rpm transaction lock. Another transaction is in progress.",
+                Some("Failed to obtain rpm transaction lock. Another transaction is in progress."),
+            ),
             ("E: Could not open lock file /var/lib/dpkg/lock-frontend - open (13: Permission denied)", None),
             (
                 "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?",
@@ -304,6 +368,7 @@ mod tests {
             assert_eq!(held_lock(line), expected, "{line}");
         }
     }
+
     #[test]
     fn what_does_not_go_together_is_found() {
         let heading = "The following packages have unmet dependencies:";

@@ -1,8 +1,8 @@
 //! Packages of the Red Hat family, and which of the two tools is taken.
 
-use ccm_host::FakeFile;
+use ccm_host::{Exit, FakeFile, Finished};
 
-use crate::machine::{Machine, failure, told};
+use crate::machine::{Machine, failure, printed, told};
 use crate::package;
 
 #[test]
@@ -74,6 +74,47 @@ fn dnf_5_is_preferred_and_knows_no_option_of_4() {
         ran.iter().rev().nth(1).map(String::as_str),
         Some("/usr/bin/dnf5 install --setopt=install_weak_deps=True -y nano")
     );
+}
+
+/// What dnf 5 says when it begins to wait.
+const WAITS: &str = "Waiting for a lock on the system repository. The following processes are currently accessing it:\n\
+    7\tdnf5 upgrade \n";
+
+#[test]
+fn dnf_5_is_not_let_wait_for_ever() {
+    let with_dnf5 = || {
+        let mut machine = Machine::rocky("");
+        machine.files.files.insert("/usr/bin/dnf5".into());
+        machine.index("nano 0 5.6 5.el9 x86_64\n");
+        machine
+    };
+    let line = "/usr/bin/dnf5 install --setopt=install_weak_deps=False -y --downloadonly nano";
+    let waits = || Finished { exit: Exit::Cancelled, ..printed(0, "", WAITS) };
+    let machine = with_dnf5();
+    machine.runner.fake.answer_with(line, waits());
+    machine.runner.fake.answer(line, 0);
+    machine.becomes_as("nano 0 5.6 5.el9 x86_64\n");
+    let done = machine.apply(vec![package("nano", &[])]);
+    assert_eq!(told(&done), ["changed"]);
+    assert_eq!(
+        done[0].warnings,
+        ["had to wait for another program: Waiting for a lock on the system repository; in all it took 3s"]
+    );
+
+    let machine = with_dnf5();
+    machine.runner.fake.answer_with(line, waits());
+    let done = machine.apply(vec![package("nano", &[("lock_timeout", "4s")])]);
+    let failed = failure(&done[0]);
+    assert_eq!(
+        failed.chain,
+        [
+            "another program still works on the packages after 4s",
+            "Waiting for a lock on the system repository"
+        ]
+    );
+    assert_eq!(failed.hints[0], "`lock_timeout` says how long to wait for it");
+    assert!(failed.output[0].lines.contains(&"7\tdnf5 upgrade ".to_owned()));
+    assert_eq!(machine.runner.fake.lines().iter().filter(|ran| *ran == line).count(), 3);
 }
 
 #[test]

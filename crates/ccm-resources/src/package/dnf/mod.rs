@@ -130,7 +130,10 @@ impl Tool for Dnf {
 
     fn prepare(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Option<Call> {
         let Way::Install { .. } = way else { return None };
-        Some(call(host, way, targets, "dnf --downloadonly", &["-q", "--downloadonly"]))
+        // With `-q` version 5 waits for another program without a word.
+        let quiet = (program(host) == DNF).then_some("-q");
+        let options = [quiet.as_slice(), &["--downloadonly"]].concat();
+        Some(call(host, way, targets, "dnf --downloadonly", &options))
     }
 
     fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Call {
@@ -164,7 +167,8 @@ fn program(host: Host<'_>) -> &'static str {
     if exists(host, DNF5) { DNF5 } else { DNF }
 }
 
-/// Makes version 4 say at once that another program is at work; version 5 has no such setting.
+/// Makes version 4 say at once that another program is at work; version 5 has no such setting, and is ended where it
+/// says so.
 fn lock(host: Host<'_>) -> &'static [&'static str] {
     if program(host) == DNF { &["--setopt=exit_on_lock=True"] } else { &[] }
 }

@@ -75,8 +75,14 @@ impl Call {
     }
 }
 
+/// What a call printed that went well.
+pub(crate) struct Printed {
+    pub stdout: String,
+    pub stderr: String,
+}
+
 /// Asks, and returns what was printed. A question about what was done is asked even if the run is to stop.
-pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result<String, Failure> {
+pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result<Printed, Failure> {
     let command = call.command(reach.host, Some(QUERY));
     let finished = if is_short {
         let host = Host { runner: reach.queries, ..reach.host };
@@ -89,7 +95,7 @@ pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result
     if finished.stdout.truncated() {
         return Err(Failure::new(format!("{} printed more than can be read", call.title)));
     }
-    Ok(text(&finished.stdout))
+    Ok(Printed { stdout: text(&finished.stdout), stderr: text(&finished.stderr) })
 }
 
 /// Carries out a call, waiting for locks.

@@ -49,7 +49,8 @@ impl<T: Tool> Packages<T> {
                     )) => {
                         results[at] = Some(Err(failure));
                     }
-                    Ok((_, Plan::Keep(reason) | Plan::Refresh(reason))) => {
+                    Ok((state, Plan::Keep(reason) | Plan::Refresh(reason))) => {
+                        warn_of(&state, context);
                         results[at] = Some(Ok(Done::Nothing { reason }));
                     }
                     Err(failure) => results[at] = Some(Err(failure)),
@@ -68,7 +69,14 @@ impl<T: Tool> Packages<T> {
             let (places, alike): (Vec<usize>, Vec<Member<'_>>) = alike.into_iter().unzip();
             if let Some(way) = way {
                 let done = self.change_alike(way, &alike, &mut mended, context).await;
-                for (place, done) in places.into_iter().zip(done) {
+                for ((place, member), mut done) in places.into_iter().zip(alike).zip(done) {
+                    match &mut done {
+                        Ok(_) => warn_of(&member.state, context),
+                        // What was found when it was begun did not lack anything.
+                        Err(failure) if failure.changed => {}
+                        // It may be what is missing.
+                        Err(failure) => failure.chain.extend(member.state.left_out),
+                    }
                     results[place] = Some(done);
                 }
             }
@@ -112,7 +120,15 @@ impl<T: Tool> Packages<T> {
                 let changes: Vec<(&Package, State)> = changes
                     .iter()
                     .map(|(package, state)| {
-                        (*package, State { is_stale: false, offer: Offer::NotAsked, ..(*state).clone() })
+                        (
+                            *package,
+                            State {
+                                is_stale: false,
+                                offer: Offer::NotAsked,
+                                left_out: Vec::new(),
+                                ..(*state).clone()
+                            },
+                        )
                     })
                     .collect();
                 let changes: Vec<(&Package, &State)> =
@@ -141,14 +157,13 @@ impl<T: Tool> Packages<T> {
             state.offer == Offer::NotAsked && !state.is_stale && matters(package, state)
         };
         let names: Vec<&str> = changes.iter().filter(asks).map(|(package, _)| &*package.name).collect();
-        let offers = self.offers(&names, context).await;
-        let mut offers = offers.map(Vec::into_iter);
+        let answer = self.ask(&names, context).await;
         let complete = |change: &(&Package, &State)| {
             let (package, state) = *change;
             let mut state = state.clone();
             if asks(&change) {
-                match &mut offers {
-                    Ok(offers) => state.offer = offers.next().unwrap_or_default(),
+                match &answer {
+                    Ok(answer) => answer.tell(&package.name, &mut state),
                     Err(failure) => return Err(failure.clone()),
                 }
             }
@@ -296,6 +311,13 @@ impl<T: Tool> Packages<T> {
         // What was to be done by hand may have been tried.
         failure.hints.dedup();
         failure
+    }
+}
+
+/// Warns of what the index did not know.
+fn warn_of(state: &State, context: &mut Context<'_>) {
+    for sentence in &state.left_out {
+        context.warn(sentence.clone());
     }
 }
 

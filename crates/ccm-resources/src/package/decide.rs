@@ -83,6 +83,14 @@ impl ResourceKind for PackageKind {
         }
     }
 
+    /// Where nothing is done; what is done says it itself, and so does what can't be.
+    fn remarks(package: &Package, state: &State) -> Vec<String> {
+        match plan(package, state) {
+            Plan::Keep(_) => state.left_out.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     fn describe(package: &Package, state: &State, _: &str) -> Described {
         describe(package, state)
     }
@@ -222,8 +230,10 @@ fn not_offered(package: &Package, state: &State) -> Failure {
         return Failure::new(format!("there is no package `{name}` itself: other packages provide it"))
             .with_hint("name one of those that provide it");
     }
-    let failure = Failure::new(format!("there is no package `{name}` in the index"));
+    let mut failure = Failure::new(format!("there is no package `{name}` in the index"));
+    failure.chain.extend_from_slice(&state.left_out);
     let hint = match package.update_cache {
+        _ if !state.left_out.is_empty() => "it may be in what was left out",
         None => "check the name; `update_cache: 1d` refreshes an index that is too old to know it",
         Some(_) => "check the name, and the sources of the index",
     };
@@ -245,7 +255,9 @@ fn no_such_version(package: &Package, state: &State, wanted: &str) -> Failure {
     known.dedup();
     let more = known.len().saturating_sub(NAMED);
     let known: Vec<&str> = known.into_iter().take(NAMED).map(|version| state.scheme.shown(version)).collect();
-    let failure = Failure::new(format!("there is no version {wanted} of `{}` in the index", package.name));
+    let mut failure =
+        Failure::new(format!("there is no version {wanted} of `{}` in the index", package.name));
+    failure.chain.extend_from_slice(&state.left_out);
     match (known.is_empty(), more) {
         (true, _) => failure,
         (false, 0) => failure.with_hint(format!("it has {}", known.join(", "))),

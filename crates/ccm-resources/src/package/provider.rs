@@ -2,7 +2,7 @@
 //! by one call, with an outcome for each.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use ccm_model::Failure;
 use super::change::way;
 use super::decide::{Done, Install, PackageKind, Plan, plan};
 use super::state::{Found, Offer, State};
-use super::tool::{Reach, Tool, is_older, own_is_older};
+use super::tool::{Answer, Reach, Tool, is_older, own_is_older};
 use super::wanted::{Ensure, Package};
 
 /// How many packages are read or changed at once.
@@ -22,8 +22,8 @@ const AT_ONCE: usize = 256;
 /// A provider that works with a tool.
 pub(crate) struct Packages<T>(pub T);
 
-/// What the index was asked for, which holds as long as the database does. Each tool has its own.
-struct Offers<D>(RefCell<HashMap<String, Offer>>, PhantomData<D>);
+/// What the index answered, which holds as long as the database does. Each tool has its own.
+struct Answered<D>(RefCell<Answer>, PhantomData<D>);
 
 /// Whatever a tool was asked for in the run. What was of interest once is so again when something has changed, and to ask for
 /// all costs hardly more than to ask for one.
@@ -55,7 +55,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
             let mut state = self.state(package, found, context);
             let is_latest = package.ensure == Ensure::Latest && state.installed().is_some();
             if is_latest && !state.is_stale && matches!(reading, Reading::Before { .. }) {
-                state.offer = self.offers(&[&package.name], context).await?.remove(0);
+                self.ask(&[&package.name], context).await?.tell(&package.name, &mut state);
             }
             Ok(state)
         })
@@ -84,10 +84,10 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 |(package, state): &(&&Package, &mut State)| matters(package, state) && !state.is_stale;
             let due: Vec<_> = packages.iter().zip(&mut states).filter(asks).collect();
             let names: Vec<&str> = due.iter().map(|(package, _)| &*package.name).collect();
-            match self.offers(&names, context).await {
-                Ok(offers) => {
-                    for ((_, state), offer) in due.into_iter().zip(offers) {
-                        state.offer = offer;
+            match self.ask(&names, context).await {
+                Ok(answer) => {
+                    for (package, state) in due {
+                        answer.tell(&package.name, state);
                     }
                     states.into_iter().map(Ok).collect()
                 }
@@ -151,21 +151,22 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
             }
             let mut state = state.clone();
             if state.offer == Offer::NotAsked && matters(package, &state) {
-                match self.offers(&[&package.name], context).await {
-                    Ok(mut offers) => state.offer = offers.remove(0),
+                match self.ask(&[&package.name], context).await {
+                    Ok(answer) => answer.tell(&package.name, &mut state),
                     Err(failure) => foreseen.push(failure.chain.join(": ")),
                 }
             }
             let refreshes = package.update_cache.is_some_and(|age| own_is_older(&self.0, context, age));
-            if let Plan::Install(Install { version: Err(failure), .. }) = plan(package, &state)
-                && state.offer != Offer::NotAsked
-            {
-                let message = failure.chain.join(": ");
-                foreseen.push(if refreshes {
-                    format!("as things are now: {message}, which would be refreshed first")
-                } else {
-                    format!("as things are now it would fail: {message}")
-                });
+            match plan(package, &state) {
+                Plan::Install(Install { version: Err(failure), .. }) if state.offer != Offer::NotAsked => {
+                    let message = failure.chain.join(": ");
+                    foreseen.push(if refreshes {
+                        format!("as things are now: {message}, which would be refreshed first")
+                    } else {
+                        format!("as things are now it would fail: {message}")
+                    });
+                }
+                _ => foreseen.extend(state.left_out),
             }
             Ok(foreseen)
         })
@@ -180,40 +181,56 @@ impl<T: Tool> Packages<T> {
     }
 
     fn state(&self, package: &Package, found: Found, context: &Context<'_>) -> State {
-        let state = State { found, scheme: self.0.scheme(), offer: Offer::NotAsked, is_stale: false };
+        let offer = Offer::NotAsked;
+        let state = State { found, scheme: self.0.scheme(), offer, left_out: Vec::new(), is_stale: false };
         // Its age matters only where something is looked up in it.
         let age = package.update_cache.filter(|_| matters(package, &state));
         let is_stale = age.is_some_and(|age| is_older(&self.0, context, age));
         State { is_stale, ..state }
     }
 
-    /// What the index has of packages, in their order. What was asked once is not asked again until something
-    /// changes.
-    pub(super) async fn offers(&self, names: &[&str], context: &Context<'_>) -> Result<Vec<Offer>, Failure> {
+    /// Asks the index for packages. What was asked once is not asked again until something changes.
+    pub(super) async fn ask(&self, names: &[&str], context: &Context<'_>) -> Result<Told<T>, Failure> {
         if names.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Told(Rc::new(Answered::of(Answer::default()))));
         }
         let database = self.database(context).await?;
         let reach = Reach::of(context);
         let asked: Rc<Asked<T::Database>> = context.kept();
         asked.0.borrow_mut().extend(names.iter().map(|name| (*name).to_owned()));
-        let known: Rc<Offers<T::Database>> = context
+        let known: Rc<Answered<T::Database>> = context
             .shared(async || {
                 let mut all = asked.0.borrow().clone();
                 all.extend(self.0.asked_as_well(&database));
                 let all: Vec<&str> = all.iter().map(String::as_str).collect();
-                let offers = self.0.offers(reach, &database, &all).await?;
-                Ok::<_, Failure>(Offers(RefCell::new(offers), PhantomData))
+                Ok::<_, Failure>(Answered::of(self.0.offers(reach, &database, &all).await?))
             })
             .await?;
         let missing: Vec<&str> =
-            names.iter().copied().filter(|name| !known.0.borrow().contains_key(*name)).collect();
+            names.iter().copied().filter(|name| !known.0.borrow().offers.contains_key(*name)).collect();
         if !missing.is_empty() {
             let more = self.0.offers(reach, &database, &missing).await?;
-            known.0.borrow_mut().extend(more);
+            known.0.borrow_mut().add(more);
         }
-        let known = known.0.borrow();
-        Ok(names.iter().map(|name| known.get(*name).cloned().unwrap_or(Offer::Unknown)).collect())
+        Ok(Told(known))
+    }
+}
+
+impl<D> Answered<D> {
+    fn of(answer: Answer) -> Self {
+        Self(RefCell::new(answer), PhantomData)
+    }
+}
+
+/// What the index answered.
+pub(super) struct Told<T: Tool>(Rc<Answered<T::Database>>);
+
+impl<T: Tool> Told<T> {
+    /// Adds to a state what the index has of that name.
+    pub(super) fn tell(&self, name: &str, state: &mut State) {
+        let answer = self.0.0.borrow();
+        state.offer = answer.offers.get(name).cloned().unwrap_or(Offer::Unknown);
+        state.left_out.clone_from(&answer.left_out);
     }
 }
 

@@ -43,13 +43,13 @@ pub(crate) trait Tool: Sync {
     /// Names whose offers cost nothing more if any is asked for.
     fn asked_as_well(&self, database: &Self::Database) -> Vec<String>;
 
-    /// Asks the index for packages: an offer for each name.
+    /// Asks the index for packages.
     fn offers<'a>(
         &'a self,
         reach: Reach<'a>,
         database: &'a Self::Database,
         names: &'a [&'a str],
-    ) -> Local<'a, Result<HashMap<String, Offer>, Failure>>;
+    ) -> Local<'a, Result<Answer, Failure>>;
 
     /// What is written whenever the index is refreshed, by whomever.
     fn stamps(&self) -> &'static [&'static str];
@@ -92,6 +92,25 @@ pub(crate) struct Reach<'a> {
 impl<'a> Reach<'a> {
     pub(crate) fn of(context: &Context<'a>) -> Self {
         Self { host: context.host, queries: context.queries, cancellation: context.cancellation }
+    }
+}
+
+/// What the index answers.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// An offer for each name.
+    pub offers: HashMap<String, Offer>,
+    /// What it does not know, because a part of it could not be read: a sentence for each.
+    pub left_out: Vec<String>,
+}
+
+impl Answer {
+    /// Adds what another question brought.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.offers.extend(more.offers);
+        let left_out = more.left_out.into_iter().filter(|sentence| !self.left_out.contains(sentence));
+        let left_out: Vec<String> = left_out.collect();
+        self.left_out.extend(left_out);
     }
 }
 

@@ -28,7 +28,7 @@ fn packages_are_installed_upgraded_downgraded_and_removed() {
     assert_eq!(told(&done), ["changed", "changed", "changed", "changed", "changed"]);
     let ran = machine.runner.fake.lines();
     let changes: Vec<&str> = ran.iter().filter_map(|line| line.strip_prefix("/usr/bin/dnf ")).collect();
-    let changes: Vec<&str> = changes.into_iter().filter(|line| !line.starts_with("-q repoquery")).collect();
+    let changes: Vec<&str> = changes.into_iter().filter(|line| !line.starts_with("repoquery")).collect();
     let install = "install --setopt=install_weak_deps=False -y --setopt=exit_on_lock=True";
     let downgrade = "downgrade --setopt=install_weak_deps=False -y --setopt=exit_on_lock=True";
     let targets = "nano bash-0:5.1.8-9.el9 glibc-0:2.34-60.el9.i686";
@@ -45,6 +45,71 @@ fn packages_are_installed_upgraded_downgraded_and_removed() {
     assert_eq!(done[3].final_ensure.as_deref(), Some("8.2-20.el9"));
     let state = done[3].state.clone().expect("a state");
     assert_eq!(state["metadata"]["extended"]["epoch"], "2");
+}
+
+/// What dnf 4 says of a repository that is not there, and that it was told not to mind.
+const IGNORES: &str = "Errors during downloading metadata for repository 'off':\n  \
+    - Curl error (6): Couldn't resolve host name for https://mirror.example/repodata/repomd.xml\n\
+    Error: Failed to download metadata for repo 'off': Cannot download repomd.xml\nIgnoring repositories: off\n";
+const LEFT_OUT: &str =
+    "the repository `off` was left out, because it could not be read: Couldn't resolve host name";
+
+#[test]
+fn a_repository_that_dnf_ignores_is_told() {
+    let rocky = || {
+        let machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\nzsh 0 5.9 1.el9 x86_64\n");
+        machine.index("bash 0 5.1.8 6.el9 x86_64\nnano 0 5.6 5.el9 x86_64\n");
+        machine.index_warns(IGNORES);
+        machine
+    };
+    let resources = || {
+        vec![
+            package("bash", &[("ensure", "latest")]),
+            package("zsh", &[]),
+            package("nano", &[]),
+            package("ed", &[]),
+            package("nano.x86_64", &[("ensure", "7")]),
+        ]
+    };
+    let machine = rocky();
+    machine.becomes_as("bash 0 5.1.8 6.el9 x86_64\nnano 0 5.6 5.el9 x86_64\nzsh 0 5.9 1.el9 x86_64\n");
+    let done = machine.apply(resources());
+    let no_package = format!("failed: there is no package `ed` in the index: {LEFT_OUT}");
+    let no_version = format!("failed: there is no version 7 of `nano.x86_64` in the index: {LEFT_OUT}");
+    assert_eq!(told(&done), ["stable", "stable", "changed", &no_package, &no_version]);
+    let warnings: Vec<&[String]> = done.iter().map(|done| &done.warnings[..]).collect();
+    let told_once = &[LEFT_OUT.to_owned()][..];
+    assert_eq!(warnings, [told_once, &[], told_once, &[], &[]]);
+    assert_eq!(failure(&done[3]).hints, ["it may be in what was left out"]);
+
+    let done = rocky().noop(resources());
+    assert_eq!(done[0].warnings, [LEFT_OUT]);
+    assert_eq!(done[2].warnings, [LEFT_OUT]);
+    let foreseen =
+        format!("as things are now it would fail: there is no package `ed` in the index: {LEFT_OUT}");
+    assert_eq!(done[3].warnings, [foreseen]);
+}
+
+#[test]
+fn what_can_not_be_installed_may_need_what_was_left_out() {
+    let machine = Machine::rocky("");
+    machine.index("nano 0 5.6 5.el9 x86_64\n");
+    machine.index_warns(IGNORES);
+    let problem =
+        "Error: \n Problem: conflicting requests\n  - nothing provides lib needed by nano-5.6-5.el9.x86_64\n";
+    let options = "-y --setopt=exit_on_lock=True -q --downloadonly nano";
+    machine.refuses(&format!("/usr/bin/dnf install --setopt=install_weak_deps=False {options}"), problem);
+    let done = machine.apply(vec![package("nano", &[])]);
+    assert_eq!(
+        failure(&done[0]).chain,
+        [
+            "dnf --downloadonly failed with exit code 100",
+            "conflicting requests",
+            "nothing provides lib needed by nano-5.6-5.el9.x86_64",
+            LEFT_OUT,
+        ]
+    );
+    assert!(done[0].warnings.is_empty());
 }
 
 #[test]

@@ -68,6 +68,11 @@ impl Machine {
         self.runner.index.replace(printed.to_owned());
     }
 
+    /// What it says beside each answer.
+    pub(crate) fn index_warns(&self, stderr: &str) {
+        self.runner.warning.replace(stderr.to_owned());
+    }
+
     /// What it answers once it was refreshed.
     pub(crate) fn index_becomes(&self, printed: &str) {
         self.runner.refreshed.replace(Some(printed.to_owned()));
@@ -182,6 +187,7 @@ pub(crate) struct Packaged {
     database: RefCell<String>,
     next: RefCell<VecDeque<String>>,
     index: RefCell<String>,
+    warning: RefCell<String>,
     refreshed: RefCell<Option<String>>,
 }
 
@@ -239,7 +245,7 @@ impl Runner for Packaged {
                 return Ok(printed(0, &self.database.borrow(), ""));
             }
             if has("policy") || has("repoquery") {
-                return Ok(printed(0, &self.index.borrow(), ""));
+                return Ok(printed(0, &self.index.borrow(), &self.warning.borrow()));
             }
             if (has("update") || has("makecache"))
                 && let Some(index) = self.refreshed.take()

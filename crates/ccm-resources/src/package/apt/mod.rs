@@ -13,8 +13,8 @@ use ccm_model::Failure;
 
 use super::call::{Call, SECONDS_LEFT, ask};
 use super::provider::Packages;
-use super::state::{Found, Offer, Scheme};
-use super::tool::{Reach, Target, Tool, Way, bytes, exists, suits};
+use super::state::{Found, Scheme};
+use super::tool::{Answer, Reach, Target, Tool, Way, bytes, exists, suits};
 use database::Database;
 use policy::Policy;
 
@@ -73,7 +73,7 @@ impl Tool for Apt {
                 // Another dpkg is at work, or was killed: only dpkg can tell what is true. And in a run that is to end
                 // no file is read any more, but what was done is still looked at.
                 let call = Call::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
-                ask(&call, reach, true).await?.into_bytes()
+                ask(&call, reach, true).await?.stdout.into_bytes()
             } else {
                 bytes(reach.host, STATUS, LONGEST_STATUS)?.unwrap_or_default()
             };
@@ -109,17 +109,17 @@ impl Tool for Apt {
         reach: Reach<'a>,
         database: &'a Database,
         names: &'a [&'a str],
-    ) -> Local<'a, Result<HashMap<String, Offer>, Failure>> {
+    ) -> Local<'a, Result<Answer, Failure>> {
         Box::pin(async move {
             let mut offers = HashMap::with_capacity(names.len());
             for names in names.chunks(NAMES_AT_ONCE) {
                 let args = [&["policy", "--"], names].concat();
                 let printed = ask(&Call::new(APT_CACHE, "apt-cache policy", &args), reach, false).await?;
-                let policy = Policy::parse(&printed);
+                let policy = Policy::parse(&printed.stdout);
                 let offer = |name: &&str| ((*name).to_owned(), policy.offer(database.told_as(name)));
                 offers.extend(names.iter().map(offer));
             }
-            Ok(offers)
+            Ok(Answer { offers, ..Answer::default() })
         })
     }
 

@@ -2,10 +2,9 @@
 
 mod available;
 mod database;
+mod left_out;
 mod locks;
 pub(super) mod version;
-
-use std::collections::HashMap;
 
 use ccm_engine::Suitability;
 use ccm_host::{Host, Level, Local};
@@ -13,10 +12,11 @@ use ccm_model::Failure;
 
 use super::call::{Call, ask};
 use super::provider::Packages;
-use super::state::{Found, Offer, Presence, Scheme};
-use super::tool::{Reach, Target, Tool, Way, exists, suits, text};
+use super::state::{Found, Presence, Scheme};
+use super::tool::{Answer, Reach, Target, Tool, Way, exists, suits, text};
 use available::Available;
 use database::{Database, split_arch};
+use left_out::left_out;
 use locks::Locks;
 
 const DNF: &str = "/usr/bin/dnf";
@@ -68,7 +68,7 @@ impl Tool for Dnf {
     fn read<'a>(&'a self, reach: Reach<'a>) -> Local<'a, Result<Known, Failure>> {
         Box::pin(async move {
             let call = Call::new(RPM, "rpm -qa", &["-qa", "--queryformat", database::FORMAT]);
-            let database = Database::parse(&ask(&call, reach, true).await?);
+            let database = Database::parse(&ask(&call, reach, true).await?.stdout);
             if reach.cancellation.level() > Level::Go {
                 // No file is read any more, and nothing is decided.
                 return Ok(Known { database, locks: Locks::default() });
@@ -109,13 +109,14 @@ impl Tool for Dnf {
         reach: Reach<'a>,
         _: &'a Known,
         names: &'a [&'a str],
-    ) -> Local<'a, Result<HashMap<String, Offer>, Failure>> {
+    ) -> Local<'a, Result<Answer, Failure>> {
         Box::pin(async move {
-            let args =
-                [&["-q", "repoquery", "--available", "--queryformat", available::FORMAT], names].concat();
+            // With `-q` nothing is said of a repository that can't be read.
+            let args = [&["repoquery", "--available", "--queryformat", available::FORMAT], names].concat();
             let printed = ask(&Call::new(program(reach.host), "dnf repoquery", &args), reach, false).await?;
-            let available = Available::parse(&printed);
-            Ok(names.iter().map(|name| ((*name).to_owned(), available.offer(name))).collect())
+            let available = Available::parse(&printed.stdout);
+            let offers = names.iter().map(|name| ((*name).to_owned(), available.offer(name))).collect();
+            Ok(Answer { offers, left_out: left_out(&printed.stderr) })
         })
     }
 

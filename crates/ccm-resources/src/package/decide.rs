@@ -83,12 +83,14 @@ impl ResourceKind for PackageKind {
         }
     }
 
-    /// Where nothing is done; what is done says it itself, and so does what can't be.
+    /// Of what the index did not know only where nothing is done: what is done says it itself, and so does what can't be.
     fn remarks(package: &Package, state: &State) -> Vec<String> {
-        match plan(package, state) {
-            Plan::Keep(_) => state.left_out.clone(),
-            _ => Vec::new(),
-        }
+        let twin = state.twin.as_ref().map(|twin| format!("it is the same package as package#{twin}"));
+        let left_out = match plan(package, state) {
+            Plan::Keep(_) => &state.left_out[..],
+            _ => &[],
+        };
+        twin.into_iter().chain(left_out.iter().cloned()).collect()
     }
 
     fn describe(package: &Package, state: &State, _: &str) -> Described {

@@ -2,7 +2,7 @@
 //! by one call, with an outcome for each.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use ccm_model::Failure;
 
 use super::change::way;
 use super::decide::{Done, Install, PackageKind, Plan, plan};
-use super::state::{Found, Offer, State};
+use super::state::{Offer, State};
 use super::tool::{Answer, Reach, Tool, is_older, own_is_older};
 use super::wanted::{Ensure, Package};
 
@@ -28,6 +28,15 @@ struct Answered<D>(RefCell<Answer>, PhantomData<D>);
 /// Whatever a tool was asked for in the run. What was of interest once is so again when something has changed, and to ask for
 /// all costs hardly more than to ask for one.
 struct Asked<D>(RefCell<BTreeSet<String>>, PhantomData<D>);
+
+/// What was read so far in the run, by names without architectures.
+struct Claims<D>(RefCell<HashMap<String, Vec<Package>>>, PhantomData<D>);
+
+impl<D> Default for Claims<D> {
+    fn default() -> Self {
+        Self(RefCell::default(), PhantomData)
+    }
+}
 
 impl<D> Default for Asked<D> {
     fn default() -> Self {
@@ -51,10 +60,12 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<State, Failure>> {
         Box::pin(async move {
-            let found = self.0.find(&*self.database(context).await?, &package.name);
-            let mut state = self.state(package, found, context);
+            let database = self.database(context).await?;
+            let is_before = matches!(reading, Reading::Before { .. });
+            let twin = if is_before { self.claim(package, &database, context)? } else { None };
+            let mut state = State { twin, ..self.state(package, &database, context) };
             let is_latest = package.ensure == Ensure::Latest && state.installed().is_some();
-            if is_latest && !state.is_stale && matches!(reading, Reading::Before { .. }) {
+            if is_latest && !state.is_stale && is_before {
                 self.ask(&[&package.name], context).await?.tell(&package.name, &mut state);
             }
             Ok(state)
@@ -76,31 +87,33 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 Ok(database) => database,
                 Err(failure) => return failed(failure),
             };
-            let mut states: Vec<State> = Vec::with_capacity(packages.len());
+            let mut states: Vec<Result<State, Failure>> = Vec::with_capacity(packages.len());
             for package in packages {
-                states.push(self.state(package, self.0.find(&database, &package.name), context));
+                let twin = self.claim(package, &database, context);
+                states.push(twin.map(|twin| State { twin, ..self.state(package, &database, context) }));
             }
-            let asks =
-                |(package, state): &(&&Package, &mut State)| matters(package, state) && !state.is_stale;
-            let due: Vec<_> = packages.iter().zip(&mut states).filter(asks).collect();
+            let read = packages.iter().zip(&mut states);
+            let read = read.filter_map(|(package, state)| Some((*package, state.as_mut().ok()?)));
+            let asks = |(package, state): &(&Package, &mut State)| matters(package, state) && !state.is_stale;
+            let due: Vec<_> = read.filter(asks).collect();
             let names: Vec<&str> = due.iter().map(|(package, _)| &*package.name).collect();
             match self.ask(&names, context).await {
                 Ok(answer) => {
                     for (package, state) in due {
                         answer.tell(&package.name, state);
                     }
-                    states.into_iter().map(Ok).collect()
+                    states
                 }
                 // Only what can't be decided without the index fails for it.
                 Err(failure) => {
-                    let needs = |(package, state): &(&&Package, &State)| {
+                    let needs = |package: &Package, state: &State| {
                         package.ensure == Ensure::Latest && state.installed().is_some() && !state.is_stale
                     };
-                    let judged = packages.iter().zip(&states).map(|pair| needs(&pair)).collect::<Vec<_>>();
-                    let judged = states.into_iter().zip(judged);
-                    judged
-                        .map(|(state, needs)| if needs { Err(failure.clone()) } else { Ok(state) })
-                        .collect()
+                    let judge = |(package, state): (&&Package, Result<State, Failure>)| match state {
+                        Ok(state) if needs(package, &state) => Err(failure.clone()),
+                        state => state,
+                    };
+                    packages.iter().zip(states).map(judge).collect()
                 }
             }
         })
@@ -180,9 +193,46 @@ impl<T: Tool> Packages<T> {
         context.shared(async || self.0.read(reach).await).await
     }
 
-    fn state(&self, package: &Package, found: Found, context: &Context<'_>) -> State {
+    /// Remembers what a package is to be. If an earlier resource manages the same one by another name, its name is
+    /// returned, unless the two undo each other.
+    fn claim(
+        &self,
+        package: &Package,
+        database: &T::Database,
+        context: &Context<'_>,
+    ) -> Result<Option<String>, Failure> {
+        let claims: Rc<Claims<T::Database>> = context.kept();
+        let mut claims = claims.0.borrow_mut();
+        let claims = claims.entry(self.0.base(&package.name).to_owned()).or_default();
+        let earlier = claims.iter().take_while(|earlier| earlier.name != package.name);
+        let mut twins = earlier.filter(|earlier| self.0.are_same(database, earlier, package));
+        let is_undone = |twin: &&Package| twin.ensure.excludes(&package.ensure, self.0.scheme());
+        if let Some(undone) = twins.clone().find(is_undone) {
+            let (own, other) = (&package.name, &undone.name);
+            let message = format!(
+                "package#{own} and package#{other} are one package on this machine, and undo each other"
+            );
+            let hint = "keep one of them, or let `control` say on which machines each is managed";
+            return Err(Failure::new(message).with_hint(hint));
+        }
+        let twin = twins.next().map(|twin| twin.name.clone());
+        if !claims.iter().any(|claim| claim.name == package.name) {
+            claims.push(package.clone());
+        }
+        Ok(twin)
+    }
+
+    fn state(&self, package: &Package, database: &T::Database, context: &Context<'_>) -> State {
+        let found = self.0.find(database, &package.name);
         let offer = Offer::NotAsked;
-        let state = State { found, scheme: self.0.scheme(), offer, left_out: Vec::new(), is_stale: false };
+        let state = State {
+            found,
+            scheme: self.0.scheme(),
+            offer,
+            twin: None,
+            left_out: Vec::new(),
+            is_stale: false,
+        };
         // Its age matters only where something is looked up in it.
         let age = package.update_cache.filter(|_| matters(package, &state));
         let is_stale = age.is_some_and(|age| is_older(&self.0, context, age));

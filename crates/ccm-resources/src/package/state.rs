@@ -17,6 +17,8 @@ pub(crate) struct State {
     pub scheme: Scheme,
     /// What the index has of it.
     pub offer: Offer,
+    /// Another resource of the run that manages the same package by another name.
+    pub twin: Option<String>,
     /// What the index did not know when it was asked, because a part of it could not be read: a sentence for each.
     pub left_out: Vec<String>,
     /// The index is older than it may be for a change.

@@ -10,6 +10,7 @@ use ccm_model::Failure;
 
 use super::call::Call;
 use super::state::{Found, Offer, Scheme};
+use super::wanted::Package;
 
 /// One of the tools.
 pub(crate) trait Tool: Sync {
@@ -39,6 +40,9 @@ pub(crate) trait Tool: Sync {
 
     /// A name without its architecture.
     fn base<'n>(&self, name: &'n str) -> &'n str;
+
+    /// Tells whether two packages of one name are the same on this machine, so that one can undo the other.
+    fn are_same(&self, database: &Self::Database, one: &Package, other: &Package) -> bool;
 
     /// Names whose offers cost nothing more if any is asked for.
     fn asked_as_well(&self, database: &Self::Database) -> Vec<String>;

@@ -29,6 +29,9 @@ pub(crate) fn name_mistake(name: &str) -> Option<(String, Option<&'static str>)>
     if name.ends_with(['-', ':']) {
         return Some((format!("`{shown}` does not end as the name of a package does"), None));
     }
+    if let Some((_, arch @ ("native" | "any"))) = name.rsplit_once(':') {
+        return Some((format!("`{arch}` is no architecture"), Some("without one it is that of the machine")));
+    }
     None
 }
 

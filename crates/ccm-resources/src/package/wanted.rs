@@ -5,6 +5,7 @@ use std::time::Duration;
 use ccm_model::{Checked, Diagnostic, Span, closest, escape_control};
 
 use super::properties::PackageProperties;
+use super::state::Scheme;
 use super::values::{name_mistake, version_mistake};
 
 /// The values of `ensure` that are no versions, the default first.
@@ -35,6 +36,18 @@ pub(crate) enum Ensure {
     Latest,
     /// It is installed in this version.
     Version(String),
+}
+
+impl Ensure {
+    /// Tells whether there is nothing that is both.
+    pub(crate) fn excludes(&self, other: &Self, scheme: Scheme) -> bool {
+        match (self, other) {
+            (Self::Version(one), Self::Version(other)) => {
+                !scheme.is_meant(one, other) && !scheme.is_meant(other, one)
+            }
+            _ => (*self == Self::Absent) != (*other == Self::Absent),
+        }
+    }
 }
 
 /// Something wrong with it.

@@ -387,11 +387,8 @@ fn what_a_tool_says_it_did_is_looked_at() {
 fn held_packages_stay_as_they_are() {
     let machine = Machine::debian(&["zsh held 5.9-4", "vim held 9.0-1"]);
     machine.index(&policy(&["vim 9.1-1 9.0-1", "zsh 5.9-4 5.8-1"]));
-    let done = machine.apply(vec![
-        package("zsh", &[]),
-        package("vim", &[("ensure", "latest")]),
-        package("zsh:amd64", &[("ensure", "absent")]),
-    ]);
+    let mut done = machine.apply(vec![package("zsh", &[]), package("vim", &[("ensure", "latest")])]);
+    done.extend(machine.apply(vec![package("zsh:amd64", &[("ensure", "absent")])]));
     assert_eq!(
         told(&done),
         [
@@ -402,6 +399,37 @@ fn held_packages_stay_as_they_are() {
     );
     assert_eq!(failure(&done[1]).hints, ["`apt-mark unhold vim` lets it go"]);
     assert!(machine.ran().iter().all(|line| !line.starts_with("apt-get")), "{:?}", machine.ran());
+}
+
+#[test]
+fn two_names_of_one_package_can_not_ask_for_different_things() {
+    let undone = |one: &str, other: &str| {
+        format!(
+            "failed: package#{one} and package#{other} are one package on this machine, and undo each other"
+        )
+    };
+    let (amd64, all) = (undone("zsh:amd64", "zsh"), undone("zsh:all", "zsh"));
+    for (resources, expected) in [
+        (vec![("zsh", "present"), ("zsh:amd64", "absent")], vec!["stable", &amd64]),
+        (vec![("zsh", "5.9"), ("zsh:all", "5.8-1")], vec!["stable", &all]),
+        (vec![("zsh", "5.9"), ("zsh:amd64", "5.9-4")], vec!["stable", "stable"]),
+        (vec![("zsh", "present"), ("zsh:i386", "absent")], vec!["stable", "stable"]),
+        (vec![("zsh", "present"), ("zsh:amd64", "present")], vec!["stable", "stable"]),
+        (vec![("nano:i386", "absent"), ("nano", "absent")], vec!["stable", "stable"]),
+    ] {
+        for noop in [false, true] {
+            let machine = Machine::debian(&["zsh installed 5.9-4"]);
+            let named =
+                || resources.iter().map(|(name, ensure)| package(name, &[("ensure", ensure)])).collect();
+            let done = if noop { machine.noop(named()) } else { machine.apply(named()) };
+            assert_eq!(told(&done), expected, "{resources:?}");
+            let is_one = resources[1].0 == "zsh:amd64" && expected[1] == "stable";
+            let warning = is_one.then(|| "it is the same package as package#zsh".to_owned());
+            assert_eq!(done[1].warnings, warning.into_iter().collect::<Vec<_>>(), "{resources:?}");
+            assert!(done[0].warnings.is_empty());
+            assert!(machine.ran().iter().all(|line| !line.starts_with("apt-get")), "{:?}", machine.ran());
+        }
+    }
 }
 
 #[test]

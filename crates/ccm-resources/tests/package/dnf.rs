@@ -198,6 +198,27 @@ fn locked_packages_stay_as_they_are() {
 }
 
 #[test]
+fn two_names_of_one_package_can_not_ask_for_different_things() {
+    let undone = |one: &str, other: &str| {
+        format!(
+            "failed: package#{one} and package#{other} are one package on this machine, and undo each other"
+        )
+    };
+    let (of_machine, foreign) = (undone("bash", "bash.x86_64"), undone("glibc.i686", "glibc"));
+    for (resources, expected) in [
+        (vec![("bash.x86_64", "present"), ("bash", "absent")], vec!["stable", &of_machine]),
+        // Without an architecture none of it is to be there.
+        (vec![("glibc", "absent"), ("glibc.i686", "present")], vec!["stable", &foreign]),
+        (vec![("bash", "present"), ("bash.i686", "absent")], vec!["stable", "stable"]),
+        (vec![("bash", "5.1.8"), ("bash.x86_64", "5.1.8-6.el9")], vec!["stable", "stable"]),
+    ] {
+        let machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\nrpm 0 4.16.1.3 29.el9 x86_64\n");
+        let named = resources.iter().map(|(name, ensure)| package(name, &[("ensure", ensure)]));
+        assert_eq!(told(&machine.apply(named.collect())), expected, "{resources:?}");
+    }
+}
+
+#[test]
 fn the_tool_whose_machine_it_is_does_the_work() {
     let all = ["/usr/bin/apt-get", "/usr/bin/dpkg", "/usr/bin/dnf", "/usr/bin/rpm"];
     for (programs, os, expected) in [

@@ -46,6 +46,8 @@ fn what_could_be_something_else_to_a_package_tool_is_no_name() {
         ),
         ("zsh;reboot", "`zsh;reboot` holds `;`, which no name of a package does"),
         ("$(reboot)", "`$(reboot)` holds `$`, which no name of a package does"),
+        ("zsh:native", "`native` is no architecture | without one it is that of the machine"),
+        ("zsh:any", "`any` is no architecture | without one it is that of the machine"),
         ("zsh\n", "`zsh\\n` holds `\\n`, which no name of a package does"),
         ("zähler", "`zähler` holds `ä`, which no name of a package does"),
     ] {

@@ -15,6 +15,7 @@ use super::call::{Call, SECONDS_LEFT, ask};
 use super::provider::Packages;
 use super::state::{Found, Scheme};
 use super::tool::{Answer, Reach, Target, Tool, Way, bytes, exists, suits};
+use super::wanted::Package;
 use database::Database;
 use policy::Policy;
 
@@ -96,6 +97,10 @@ impl Tool for Apt {
 
     fn base<'n>(&self, name: &'n str) -> &'n str {
         name.split_once(':').map_or(name, |(base, _)| base)
+    }
+
+    fn are_same(&self, database: &Database, one: &Package, other: &Package) -> bool {
+        database.told_as(&one.name) == database.told_as(&other.name)
     }
 
     fn asked_as_well(&self, database: &Database) -> Vec<String> {

@@ -35,6 +35,11 @@ impl Database {
         self.0.keys().map(|name| &**name)
     }
 
+    /// The architecture of the machine: that of rpm itself.
+    pub(crate) fn native(&self) -> Option<&str> {
+        self.0.get("rpm").and_then(|entries| entries.first()).map(|entry| &*entry.arch)
+    }
+
     /// What there is of a package. Where several versions are installed, it is the newest. A name may end in an
     /// architecture, `glibc.i686`.
     pub(crate) fn find(&self, name: &str) -> Found {

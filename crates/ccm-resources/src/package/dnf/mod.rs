@@ -14,6 +14,7 @@ use super::call::{Call, ask};
 use super::provider::Packages;
 use super::state::{Found, Presence, Scheme};
 use super::tool::{Answer, Reach, Target, Tool, Way, exists, suits, text};
+use super::wanted::{Ensure, Package};
 use available::Available;
 use database::{Database, split_arch};
 use left_out::left_out;
@@ -98,6 +99,17 @@ impl Tool for Dnf {
 
     fn base<'n>(&self, name: &'n str) -> &'n str {
         split_arch(name).0
+    }
+
+    fn are_same(&self, known: &Known, one: &Package, other: &Package) -> bool {
+        let native = known.database.native();
+        let of_machine = |arch: &str| arch == "noarch" || native == Some(arch);
+        let ends_all = |package: &Package| package.ensure == Ensure::Absent;
+        match (split_arch(&one.name).1, split_arch(&other.name).1) {
+            (None, Some(arch)) => ends_all(one) || of_machine(arch),
+            (Some(arch), None) => ends_all(other) || of_machine(arch),
+            (one, other) => one == other,
+        }
     }
 
     fn asked_as_well(&self, _: &Known) -> Vec<String> {

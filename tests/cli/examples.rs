@@ -125,13 +125,15 @@ fn services_need_systemd() {
         return;
     }
     let scratch = Scratch::new();
-    let manifest = "ccm: {resources: [{service: [{web: {enable: true}}]}]}";
+    let manifest = "ccm: {resources: [{exec: [{'true': {}}]}, \
+                    {service: [{web: {enable: true, subscribe: ['exec#true']}}]}]}";
     scratch.write("service.yaml", manifest);
-    for options in [&[][..], &["--noop"]] {
+    for options in [&["--noop"][..], &[]] {
         let called = ccm(&scratch, &["apply", "service.yaml"]).args(options).run();
         assert_eq!(called.code, 4, "{}", called.shown());
-        let reason = "systemd: systemd does not run here: there is no \"/run/systemd/system\"";
+        let reason = "systemd: it does not run here: there is no \"/run/systemd/system\"";
         assert!(called.stdout.contains(reason), "{}", called.shown());
+        assert!(called.stdout.contains("\n      triggered by: exec#true\n"), "{}", called.shown());
     }
 }
 

@@ -36,9 +36,7 @@ impl Provider<ServiceKind> for Systemd {
     fn suitability(&self, host: Host<'_>) -> Suitability {
         match host.files.is_directory(Path::new(BOOTED)) {
             Ok(true) => Suitability::Suits(1),
-            Ok(false) => {
-                Suitability::Unsuitable(format!("systemd does not run here: there is no \"{BOOTED}\""))
-            }
+            Ok(false) => Suitability::Unsuitable(format!("it does not run here: there is no \"{BOOTED}\"")),
             Err(error) => Suitability::Unsuitable(format!("\"{BOOTED}\" can't be looked at: {error}")),
         }
     }

@@ -51,7 +51,7 @@ fn without_systemd_nothing_can_be_managed() {
             failure(&transaction).chain,
             [
                 "no provider can work on this host",
-                "systemd: systemd does not run here: there is no \"/run/systemd/system\""
+                "systemd: it does not run here: there is no \"/run/systemd/system\""
             ]
         );
         assert_eq!(failure(&transaction).hints, ["`control` says on which machines a service is managed"]);

@@ -23,6 +23,10 @@ fn every_kind_of_mistake_has_its_words() {
             "ccm:\n  resources:\n    - exec:\n        - touch [dir]/x:\n        - reload: {refresh_onyl: true}\n",
         ),
         ("unknown_type", "ccm:\n  resources:\n    - exce:\n        - reload: {}\n"),
+        (
+            "other_providers",
+            "ccm:\n  resources:\n    - package:\n        - a: {provider: zypper}\n        - b: {provider: yum}\n    - service:\n        - c: {provider: sysv}\n",
+        ),
         ("later_type", "ccm:\n  resources:\n    - archive:\n        - /opt/app.tgz: {ensure: present}\n"),
         (
             "unknown_reference",

@@ -258,7 +258,7 @@ fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics
     let mistake = match one_of(node, &supported) {
         Ok(provider) => return Some(provider),
         Err(_) if spec.not_yet().contains(&text) => not_supported(text, node.span),
-        Err(mistake) => mistake,
+        Err(mistake) => spec.provider_advice(text).into_iter().fold(mistake, Diagnostic::with_hint),
     };
     diagnostics.push(mistake);
     let meant = closest(text, supported)?;

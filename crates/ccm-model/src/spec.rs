@@ -108,6 +108,12 @@ pub trait TypeSpec {
     /// The names that `provider` may have, the best first.
     fn providers(&self) -> &'static [&'static str];
 
+    /// Advises whoever wrote that for `provider`, which it can't be.
+    fn provider_advice(&self, written: &str) -> Option<&'static str> {
+        let _ = written;
+        None
+    }
+
     /// Tells who reads the text of that property. The resource's name is asked for as `name`.
     fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
         let _ = (property, provider, properties);

@@ -25,6 +25,20 @@ use dnf::DNF_PACKAGES;
 use properties::PackageProperties;
 use wanted::{ENSURES, Mistake, Package};
 
+/// Says what to do with packages of another tool: the command that installs one, and the guard that knows whether it is
+/// there.
+macro_rules! exec_instead {
+    ($command:literal, $guard:literal) => {
+        concat!(
+            "packages of other tools can't be managed; an `exec` can install one: `command: ",
+            $command,
+            "`, `unless: ",
+            $guard,
+            "`"
+        )
+    };
+}
+
 /// The type `package`.
 #[derive(Debug)]
 pub(crate) struct PackageType;
@@ -52,6 +66,24 @@ impl TypeSpec for PackageType {
         &["apt", "dnf"]
     }
 
+    fn provider_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "yum" | "microdnf" | "rpm" => Some("did you mean `dnf`?"),
+            "apt-get" | "aptitude" | "dpkg" | "deb" => Some("did you mean `apt`?"),
+            "zypper" => Some(exec_instead!("zypper --non-interactive install NAME", "rpm -q NAME")),
+            "pacman" => Some(exec_instead!("pacman -S --noconfirm NAME", "pacman -Q NAME")),
+            "apk" => Some(exec_instead!("apk add NAME", "apk info -e NAME")),
+            "portage" | "emerge" => Some(exec_instead!("emerge NAME", "qlist -I NAME")),
+            "brew" | "homebrew" => Some(exec_instead!("brew install NAME", "brew list NAME")),
+            "snap" => Some(exec_instead!("snap install NAME", "snap list NAME")),
+            "flatpak" => Some(exec_instead!("flatpak install -y NAME", "flatpak info NAME")),
+            "pip" | "pip3" => Some(exec_instead!("pip3 install NAME", "pip3 show NAME")),
+            "npm" => Some(exec_instead!("npm install --global NAME", "npm list --global NAME")),
+            "gem" => Some(exec_instead!("gem install NAME", "gem list --installed NAME")),
+            _ => None,
+        }
+    }
+
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
         let mut diagnostics = match decode::<PackageProperties>(&resource.properties, COMMON) {
@@ -75,7 +107,13 @@ impl ResourceType for PackageType {
         let properties = decode::<PackageProperties>(&resource.properties, COMMON).map_err(as_failure)?;
         let package = build(resource, &properties)
             .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
-        bind(package, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
+        let bound =
+            bind(package, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host);
+        bound.map_err(|failure| {
+            failure.with_hint(
+                "`control` says on which machines a package is managed; an `exec` can call other tools",
+            )
+        })
     }
 }
 

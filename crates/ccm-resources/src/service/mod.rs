@@ -56,6 +56,17 @@ impl TypeSpec for ServiceType {
         &["systemd"]
     }
 
+    fn provider_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "sysv" | "sysvinit" | "init" | "openrc" | "upstart" | "runit" | "service" | "launchd" | "bsd" => {
+                Some(
+                    "services are managed with systemd alone; where there is none, an `exec` can start one: `command: service NAME start`, `unless: service NAME status`",
+                )
+            }
+            _ => None,
+        }
+    }
+
     fn managed_thing(&self, resource: &Resource) -> Option<String> {
         // A unit of the user is another one, and what is not known yet may be either.
         let is_of_system = resource.properties.get("user").is_none_or(Node::is_null);

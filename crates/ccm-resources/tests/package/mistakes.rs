@@ -89,6 +89,31 @@ fn mistakes_in_properties_are_named() {
 }
 
 #[test]
+fn providers_of_other_tools_come_with_advice() {
+    let types = ccm_resources::types();
+    let spec = types.iter().find(|found| found.name() == "package").expect("the type");
+    for (written, expected) in [
+        ("yum", Some("did you mean `dnf`?")),
+        ("apt-get", Some("did you mean `apt`?")),
+        (
+            "snap",
+            Some(
+                "packages of other tools can't be managed; an `exec` can install one: `command: snap install NAME`, `unless: snap list NAME`",
+            ),
+        ),
+        ("dnf5", None),
+    ] {
+        assert_eq!(spec.provider_advice(written), expected, "{written}");
+    }
+    for written in ["zypper", "pacman", "brew", "pip"] {
+        assert!(
+            spec.provider_advice(written).is_some_and(|advice| advice.contains("an `exec`")),
+            "{written}"
+        );
+    }
+}
+
+#[test]
 fn all_mistakes_are_named_at_once() {
     assert_eq!(mistakes(&package("-y", &[("ensure", "none"), ("purge", "true")])).len(), 2);
 }

@@ -70,6 +70,17 @@ fn mistakes_are_told_with_advice() {
 }
 
 #[test]
+fn providers_of_other_tools_come_with_advice() {
+    let types = ccm_resources::types();
+    let spec = types.iter().find(|found| found.name() == "service").expect("the type");
+    for written in ["sysv", "init", "openrc", "upstart"] {
+        let advice = spec.provider_advice(written).unwrap_or_default();
+        assert!(advice.contains("systemd alone") && advice.contains("an `exec`"), "{written}: {advice}");
+    }
+    assert_eq!(spec.provider_advice("systemctl"), None, "it is near enough to what was meant");
+}
+
+#[test]
 fn a_service_with_two_names_is_one() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "service").expect("the type");

@@ -212,14 +212,15 @@ impl<T: Tool> Packages<T> {
     ) -> Vec<Result<Done, Failure>> {
         let targets: Vec<Target<'_>> = members.iter().map(Member::target).collect();
         let limits = Limits::of(members.iter().map(|member| member.package));
-        if let Some(call) = self.0.prepare(context.host, way, &targets)
-            && let Err(failure) = self.carry_out_mended(&call, limits, mended, context).await
+        if let Way::Install { .. } = way
+            && let fetch = self.0.change(context.host, way, &targets, true)
+            && let Err(failure) = self.carry_out_mended(&fetch, limits, mended, context).await
         {
             let database = self.database(context).await.ok();
             let failure = self.advised(failure, database.as_deref());
             return members.iter().map(|_| Err(failure.clone())).collect();
         }
-        let call = self.0.change(context.host, way, &targets);
+        let call = Call { is_delicate: true, ..self.0.change(context.host, way, &targets, false) };
         let ended = self.carry_out_mended(&call, limits, mended, context).await;
         let done = |member: &Member<'_>| Ok(Done::Changed { version: member.version.clone() });
         let failure = match ended {

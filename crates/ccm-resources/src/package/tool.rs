@@ -61,11 +61,8 @@ pub(crate) trait Tool: Sync {
     /// The call that refreshes the index.
     fn refresh(&self, host: Host<'_>) -> Call;
 
-    /// The call that fetches what a change needs, and changes nothing; none if it needs nothing.
-    fn prepare(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Option<Call>;
-
-    /// The call that makes a change.
-    fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Call;
+    /// The call that makes a change; or, of an installation, only fetches what it needs.
+    fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>], fetches_only: bool) -> Call;
 
     /// What to do after a change was ended half way.
     fn repair(&self) -> &'static str;

@@ -140,17 +140,13 @@ impl Tool for Apt {
         Call::new(APT_GET, "apt-get update", &["update", "-q"])
     }
 
-    fn prepare(&self, _: Host<'_>, way: Way, targets: &[Target<'_>]) -> Option<Call> {
-        let Way::Install { .. } = way else { return None };
-        Some(call(way, targets, "apt-get install --download-only", &["--download-only"]))
-    }
-
-    fn change(&self, _: Host<'_>, way: Way, targets: &[Target<'_>]) -> Call {
+    fn change(&self, _: Host<'_>, way: Way, targets: &[Target<'_>], fetches_only: bool) -> Call {
         let title = match way {
+            Way::Install { .. } if fetches_only => "apt-get install --download-only",
             Way::Install { .. } => "apt-get install",
             Way::Remove { .. } => "apt-get remove",
         };
-        Call { is_delicate: true, ..call(way, targets, title, &[]) }
+        call(way, targets, title, fetches_only.then_some("--download-only").as_slice())
     }
 
     fn repair(&self) -> &'static str {

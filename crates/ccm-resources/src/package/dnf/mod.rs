@@ -141,22 +141,20 @@ impl Tool for Dnf {
         Call::new(program(host), "dnf makecache", &[&["makecache", "--refresh", "-q"], lock].concat())
     }
 
-    fn prepare(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Option<Call> {
-        let Way::Install { .. } = way else { return None };
-        // With `-q` version 5 waits for another program without a word.
-        let quiet = (program(host) == DNF).then_some("-q");
-        let options = [quiet.as_slice(), &["--downloadonly"]].concat();
-        Some(call(host, way, targets, "dnf --downloadonly", &options))
-    }
-
-    fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>]) -> Call {
+    fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>], fetches_only: bool) -> Call {
         let title = match way {
+            Way::Install { .. } if fetches_only => "dnf --downloadonly",
             Way::Install { is_downgrade: false, .. } => "dnf install",
             Way::Install { is_downgrade: true, .. } => "dnf downgrade",
             Way::Remove { .. } => "dnf remove",
         };
-        // With `-q` version 4 keeps back what scripts of packages print.
-        Call { is_delicate: true, ..call(host, way, targets, title, &[]) }
+        // With `-q` version 4 keeps back what scripts of packages print, and version 5 that it waits for another program.
+        let options: &[&str] = match fetches_only {
+            true if program(host) == DNF => &["-q", "--downloadonly"],
+            true => &["--downloadonly"],
+            false => &[],
+        };
+        call(host, way, targets, title, options)
     }
 
     fn repair(&self) -> &'static str {

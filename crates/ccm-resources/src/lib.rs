@@ -4,6 +4,8 @@
 //! its folder and its line in [`types`].
 
 mod apply;
+#[cfg(test)]
+mod decision_table;
 mod exec;
 mod file;
 mod inline_schema;

@@ -4,6 +4,7 @@ use super::super::properties::FileProperties;
 use super::super::state::Wanted;
 use super::super::values::Mode;
 use super::*;
+use crate::decision_table::assert_rows;
 use crate::principal::Principal;
 
 const TABLE: &str = include_str!("../decide_table.txt");
@@ -60,26 +61,10 @@ fn state(file: &File, found: &str, differs: &str) -> State {
 
 #[test]
 fn every_row_of_the_table_holds() {
-    let mut rows = 0;
-    for row in TABLE.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
-        let [conditions, action, reason] =
-            row.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
-        let [ensure, asks, found, differs] =
-            conditions.split_whitespace().collect::<Vec<_>>().try_into().unwrap();
+    let rows = assert_rows(TABLE, |[ensure, asks, found, differs]| {
         let file = file(ensure, asks);
-        let (decided, why) = match decide(&file, &state(&file, found, differs)) {
-            Decision::Keep { reason } => ("keep".to_owned(), reason),
-            Decision::Fail { failure, .. } => {
-                let missing = if failure.missing.is_some() { ", missing" } else { "" };
-                (format!("fail{missing}"), failure.chain[0].clone())
-            }
-            Decision::Change { reason, noop_message, .. } => {
-                (noop_message.replace("Would have ", ""), reason)
-            }
-        };
-        assert_eq!((&*decided, &*why), (action, reason), "{row}");
-        rows += 1;
-    }
+        decide(&file, &state(&file, found, differs))
+    });
     assert_eq!(rows, 60);
 }
 

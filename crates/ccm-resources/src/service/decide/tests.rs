@@ -1,6 +1,7 @@
 use super::super::properties::ServiceProperties;
 use super::super::values::OnRefresh;
 use super::*;
+use crate::decision_table::assert_rows;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
@@ -53,26 +54,10 @@ fn state(unit: &str, file: &str, triggered: bool) -> State {
 
 #[test]
 fn every_row_of_the_table_holds() {
-    let mut rows = 0;
-    for row in TABLE.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
-        let [conditions, action, reason] =
-            row.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
-        let [ensure, asks, unit, file, trigger] =
-            conditions.split_whitespace().collect::<Vec<_>>().try_into().unwrap();
-        let state = state(unit, file, trigger == "yes");
-        let (decided, why) = match ServiceKind::decide(&service(ensure, asks), &state, trigger == "yes") {
-            Decision::Keep { reason } => ("keep".to_owned(), reason),
-            Decision::Fail { failure, .. } => {
-                let missing = if failure.missing.is_some() { ", missing" } else { "" };
-                (format!("fail{missing}"), failure.chain[0].clone())
-            }
-            Decision::Change { reason, noop_message, .. } => {
-                (noop_message.replace("Would have ", ""), reason)
-            }
-        };
-        assert_eq!((&*decided, &*why), (action, reason), "{row}");
-        rows += 1;
-    }
+    let rows = assert_rows(TABLE, |[ensure, asks, unit, file, trigger]| {
+        let is_triggered = trigger == "yes";
+        ServiceKind::decide(&service(ensure, asks), &state(unit, file, is_triggered), is_triggered)
+    });
     assert_eq!(rows, 68);
 }
 

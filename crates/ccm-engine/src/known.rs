@@ -3,13 +3,9 @@
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ccm_host::{
-    Account, AccountError, Cancellation, Command, Enforced, Finished, Identity, Local, PrivateDirectory,
-    Runner, StartError,
-};
+use ccm_host::{Cancellation, Command, Finished, Local, Runner, RunnerAround, StartError};
 use ccm_model::{Failure, ResourceIndex, Stream};
 
 use crate::managed::Managed;
@@ -111,58 +107,12 @@ pub(crate) struct Forgetting<'a> {
     pub known: &'a Known,
 }
 
-impl Runner for Forgetting<'_> {
-    fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
-        self.runner.find(name, path, cwd)
+impl RunnerAround for Forgetting<'_> {
+    fn inner(&self) -> &dyn Runner {
+        self.runner
     }
 
-    fn base_environment(&self) -> Vec<(String, String)> {
-        self.runner.base_environment()
-    }
-
-    fn find_as(
-        &self,
-        identity: &Identity,
-        name: &str,
-        path: &str,
-        cwd: &Path,
-    ) -> Result<PathBuf, StartError> {
-        self.runner.find_as(identity, name, path, cwd)
-    }
-
-    fn account(&self, user: &str) -> Result<Account, AccountError> {
-        self.runner.account(user)
-    }
-
-    fn group(&self, name: &str) -> Result<u32, AccountError> {
-        self.runner.group(name)
-    }
-
-    fn environment_of(&self, account: &Account) -> Vec<(String, String)> {
-        self.runner.environment_of(account)
-    }
-
-    fn inherited_environment(&self) -> Vec<(String, String)> {
-        self.runner.inherited_environment()
-    }
-
-    fn own_identity(&self) -> std::io::Result<Identity> {
-        self.runner.own_identity()
-    }
-
-    fn may_become(&self, identity: &Identity) -> Result<(), StartError> {
-        self.runner.may_become(identity)
-    }
-
-    fn private_directory(&self, owner: Option<&Identity>) -> std::io::Result<PrivateDirectory> {
-        self.runner.private_directory(owner)
-    }
-
-    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
-        self.runner.rehearse(command)
-    }
-
-    fn run<'a>(
+    fn run_around<'a>(
         &'a self,
         command: &'a Command,
         cancellation: &'a Cancellation,

@@ -1,5 +1,6 @@
 //! Running a command so that it can't hang, can't flood memory and leaves nothing behind unnoticed.
 
+mod around;
 mod capture;
 mod environment;
 mod fake;
@@ -26,6 +27,7 @@ use crate::Local;
 use crate::account::{Account, AccountError, Identity};
 use crate::private::PrivateDirectory;
 
+pub use around::RunnerAround;
 pub use fake::FakeRunner;
 pub use sandbox::{Enforced, Layer, Means, Sandbox, never_opened};
 pub use system::{RunnerError, SystemRunner};

@@ -74,7 +74,8 @@ pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, Deadline, FakeClock, SystemClock, after};
 pub use command::{
     Cancellation, CancellationSource, Captured, Command, Enforced, Exit, FakeRunner, Finished, Layer, Level,
-    Means, Process, Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
+    Means, Process, Runner, RunnerAround, RunnerError, Sandbox, StartError, SystemRunner, Unredacted,
+    never_opened,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use files::{

@@ -7,7 +7,8 @@ use ccm_model::{Missing, Outcome, Resource};
 
 use crate::build::{mistakes, with_settings};
 use crate::exec;
-use crate::machine::{Machine, failure, printed};
+use crate::machine::Machine;
+use crate::run::{failure, printed};
 
 fn machine() -> Machine {
     let mut machine = Machine::new();

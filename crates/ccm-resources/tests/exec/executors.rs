@@ -6,7 +6,8 @@ use ccm_model::{Outcome, Resource};
 
 use crate::build::{mistakes, mistakes_in_settings, with_settings};
 use crate::exec;
-use crate::machine::{Machine, failure};
+use crate::machine::Machine;
+use crate::run::failure;
 
 const BUILDER: &str = "{kind=native|default_work_dir=/tmp|default_env={PATH=/opt/bin|LANG=C}|\
                        command_whitelist=[make build|make 'a b'|test -e x]}";

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::build::mistakes;
 use crate::exec;
-use crate::machine::{Machine, failure, printed};
+use crate::machine::Machine;
+use crate::run::{failure, printed};
 
 fn answering(code: i32, stdout: &str, stderr: &str) -> Machine {
     let machine = Machine::new();

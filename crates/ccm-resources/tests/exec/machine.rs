@@ -1,11 +1,11 @@
 //! A machine that the test invents, and a run on it.
 
-use std::sync::OnceLock;
+use std::path::Path;
 
-use ccm_engine::{NoLateValues, Run, Stop};
-use ccm_host::{Cancellation, Captured, Clock, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
-use ccm_resources::types;
+use ccm_host::{Cancellation, Clock, FakeClock, FakeFiles, FakeRunner, Host};
+use ccm_model::{Resource, Secrets, Transaction};
+
+use crate::run::{Manner, run};
 
 #[derive(Default)]
 pub(crate) struct Machine {
@@ -51,45 +51,15 @@ impl Machine {
         clock: &dyn Clock,
         cancellation: &Cancellation,
     ) -> Transaction {
-        let catalog = Catalog { resources: vec![resource], ..Catalog::default() };
-        let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
-        let run = Run {
-            catalog: &catalog,
-            types: &types,
-            host: Host { runner: &self.runner, files: &self.files, clock },
-            late: &NoLateValues,
-            secrets: &self.secrets,
-            stop: Stop { cancellation, cause: &OnceLock::new() },
+        let manner = Manner {
             noop,
-            fail_on_error: false,
-            only: None,
             diff: false,
-            directory: std::path::Path::new("/"),
+            directory: Path::new("/"),
             state_directory: None,
-            ledger: None,
-            describe_unchanged: true,
+            secrets: &self.secrets,
+            cancellation,
         };
-        let mut transaction = None;
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(run.apply(&mut |event| {
-            if let Event::ResourceFinished(finished) = event {
-                transaction = Some(*finished);
-            }
-        }));
-        transaction.expect("a transaction")
-    }
-}
-
-/// A command that ended that way and printed that.
-pub(crate) fn printed(exit: Exit, stdout: &str, stderr: &str) -> Finished {
-    let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
-    Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(exit) }
-}
-
-/// The failure of a transaction that has one.
-pub(crate) fn failure(transaction: &Transaction) -> &Failure {
-    match &transaction.outcome {
-        Outcome::Failed(failure) => failure,
-        other => panic!("not failed but {other:?}"),
+        let host = Host { runner: &self.runner, files: &self.files, clock };
+        run(vec![resource], host, &manner).pop().expect("a transaction")
     }
 }

@@ -8,6 +8,8 @@ mod executors;
 mod expecting;
 mod machine;
 mod mistakes;
+#[path = "../run/mod.rs"]
+mod run;
 mod running;
 mod sensitive;
 mod trying;

@@ -7,7 +7,8 @@ use ccm_host::{Exit, FakeRunner, Finished, Process};
 use ccm_model::{Outcome, Stream};
 
 use crate::exec;
-use crate::machine::{Machine, failure, printed};
+use crate::machine::Machine;
+use crate::run::{failure, printed};
 
 #[test]
 fn posix_splits_and_shell_does_not() {

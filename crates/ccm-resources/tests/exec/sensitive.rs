@@ -4,7 +4,8 @@ use ccm_host::Exit;
 use ccm_model::Outcome;
 
 use crate::exec;
-use crate::machine::{Machine, failure, printed};
+use crate::machine::Machine;
+use crate::run::{failure, printed};
 
 #[test]
 fn nothing_that_a_sensitive_exec_prints_is_shown() {

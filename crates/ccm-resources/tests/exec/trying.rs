@@ -8,7 +8,8 @@ use ccm_model::Outcome;
 use serde_json::json;
 
 use crate::exec;
-use crate::machine::{Machine, failure, printed};
+use crate::machine::Machine;
+use crate::run::{failure, printed};
 
 #[test]
 fn a_command_is_tried_until_it_succeeds() {

@@ -5,7 +5,8 @@ use std::os::unix::fs::symlink;
 use ccm_testkit::Scratch;
 
 use crate::file;
-use crate::machine::{Runs, failure, told};
+use crate::machine::{Runs, told};
+use crate::run::failure;
 
 /// What is told, the same in noop and in a run, and that nothing was changed.
 fn refused(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (String, bool) {

@@ -6,7 +6,8 @@ use ccm_host::{FakeFile, FakeFiles};
 use ccm_model::{Outcome, Secrets};
 
 use crate::file;
-use crate::machine::{Runs, failure};
+use crate::machine::Runs;
+use crate::run::failure;
 
 fn machine() -> FakeFiles {
     let mut files = FakeFiles::default();

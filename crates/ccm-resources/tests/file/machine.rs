@@ -1,13 +1,12 @@
 //! Runs of one resource, on this machine or on one that the test invents.
 
 use std::path::Path;
-use std::sync::OnceLock;
 
-use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{Cancellation, FakeClock, FakeRunner, Files, Host, SystemFiles};
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
-use ccm_resources::types;
+use ccm_model::{Resource, Secrets, Transaction};
 use ccm_testkit::Scratch;
+
+use crate::run::{Manner, failure, run};
 
 /// How a resource is run.
 pub(crate) struct Runs<'a> {
@@ -34,42 +33,18 @@ impl<'a> Runs<'a> {
     }
 
     pub(crate) fn apply(&self, resource: Resource) -> Transaction {
-        let catalog = Catalog { resources: vec![resource], ..Catalog::default() };
-        let clock = FakeClock::default();
         let here = SystemFiles::new(Cancellation::never());
-        let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
-        let run = Run {
-            catalog: &catalog,
-            types: &types,
-            host: Host { runner: &FakeRunner::default(), files: self.files.unwrap_or(&here), clock: &clock },
-            late: &NoLateValues,
-            secrets: &self.secrets,
-            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
+        let (runner, clock) = (FakeRunner::default(), FakeClock::default());
+        let host = Host { runner: &runner, files: self.files.unwrap_or(&here), clock: &clock };
+        let manner = Manner {
             noop: self.noop,
-            fail_on_error: false,
             diff: self.diff,
             directory: self.directory,
             state_directory: self.state_directory,
-            ledger: None,
-            describe_unchanged: true,
-            only: None,
+            secrets: &self.secrets,
+            cancellation: &Cancellation::never(),
         };
-        let mut transaction = None;
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(run.apply(&mut |event| {
-            if let Event::ResourceFinished(finished) = event {
-                transaction = Some(*finished);
-            }
-        }));
-        transaction.expect("a transaction")
-    }
-}
-
-/// The failure of a transaction that has one.
-pub(crate) fn failure(transaction: &Transaction) -> &Failure {
-    match &transaction.outcome {
-        Outcome::Failed(failure) => failure,
-        other => panic!("not failed but {other:?}"),
+        run(vec![resource], host, &manner).pop().expect("a transaction")
     }
 }
 

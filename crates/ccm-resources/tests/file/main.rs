@@ -9,6 +9,8 @@ mod failing;
 mod invented;
 mod machine;
 mod mistakes;
+#[path = "../run/mod.rs"]
+mod run;
 mod sensitive;
 
 use ccm_model::Resource;

@@ -1,11 +1,12 @@
 //! Packages of Debian: what is read, asked and run, and what is said of it.
 
-use ccm_host::FakeFile;
+use ccm_host::{Exit, FakeFile};
 use ccm_model::Outcome;
 use serde_json::json;
 
-use crate::machine::{Machine, failure, policy, printed, status, told};
+use crate::machine::{Machine, policy, status, told};
 use crate::package;
+use crate::run::{failure, printed};
 
 /// Reads of the state, which come before and after everything.
 const STATUS: &str = "dpkg-query --show --showformat \
@@ -474,7 +475,7 @@ fn a_daemon_that_a_package_starts_is_noted() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1"]));
     machine.becomes(&["a installed 1"]);
-    let mut finished = printed(0, "", "");
+    let mut finished = printed(Exit::Code(0), "", "");
     finished.left_running.push(ccm_host::Process { pid: 7, name: "nginx".to_owned() });
     let line = "/usr/bin/apt-get install --no-install-recommends -o DPkg::Options::=--force-confdef -o \
                 DPkg::Options::=--force-confold -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -- a";

@@ -1,9 +1,10 @@
 //! Packages of the Red Hat family, and which of the two tools is taken.
 
-use ccm_host::{Exit, FakeFile, Finished};
+use ccm_host::{Exit, FakeFile};
 
-use crate::machine::{Machine, failure, printed, told};
+use crate::machine::{Machine, told};
 use crate::package;
+use crate::run::{failure, printed};
 
 #[test]
 fn packages_are_installed_upgraded_downgraded_and_removed() {
@@ -154,7 +155,7 @@ fn dnf_5_is_not_let_wait_for_ever() {
         machine
     };
     let line = "/usr/bin/dnf5 install --setopt=install_weak_deps=False -y --downloadonly nano";
-    let waits = || Finished { exit: Exit::Cancelled, ..printed(0, "", WAITS) };
+    let waits = || printed(Exit::Cancelled, "", WAITS);
     let machine = with_dnf5();
     machine.runner.fake.answer_with(line, waits());
     machine.runner.fake.answer(line, 0);

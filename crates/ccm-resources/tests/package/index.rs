@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use ccm_model::Transaction;
 
-use crate::machine::{Machine, failure, policy, told};
+use crate::machine::{Machine, policy, told};
 use crate::package;
+use crate::run::failure;
 
 const UPDATE: &str = "/usr/bin/apt-get update -q";
 

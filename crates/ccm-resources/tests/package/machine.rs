@@ -2,18 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{
-    Account, AccountError, Cancellation, Captured, Command, Enforced, Exit, FakeClock, FakeFile, FakeFiles,
-    FakeRunner, Finished, Host, Identity, Local, PrivateDirectory, Runner, StartError,
+    Cancellation, Command, Exit, FakeClock, FakeFile, FakeFiles, FakeRunner, Finished, Host, Local, Runner,
+    RunnerAround, StartError,
 };
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Stream, Transaction};
-use ccm_resources::types;
+use ccm_model::{Outcome, Resource, Stream, Transaction};
+
+use crate::run::{printed, run_simply};
 
 /// The paragraph of dpkg itself, which says what the machine is.
 const DPKG: &str = "Package: dpkg\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1.21.22\n\n";
@@ -80,7 +77,7 @@ impl Machine {
 
     /// Makes a command fail with that.
     pub(crate) fn refuses(&self, line: &str, stderr: &str) {
-        self.runner.fake.answer_with(line, printed(100, "", stderr));
+        self.runner.fake.answer_with(line, printed(Exit::Code(100), "", stderr));
     }
 
     pub(crate) fn apply(&self, resources: Vec<Resource>) -> Vec<Transaction> {
@@ -92,32 +89,8 @@ impl Machine {
     }
 
     fn run(&self, resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
-        let catalog = Catalog { resources, ..Catalog::default() };
-        let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
-        let run = Run {
-            catalog: &catalog,
-            types: &types,
-            host: Host { runner: &self.runner, files: &self.files, clock: &self.clock },
-            late: &NoLateValues,
-            secrets: &Secrets::new(),
-            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
-            noop,
-            fail_on_error: false,
-            only: None,
-            diff: false,
-            directory: Path::new("/"),
-            state_directory: Some(Path::new("/state")),
-            describe_unchanged: true,
-            ledger: None,
-        };
-        let mut transactions = Vec::new();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(run.apply(&mut |event| {
-            if let Event::ResourceFinished(finished) = event {
-                transactions.push(*finished);
-            }
-        }));
-        transactions
+        let host = Host { runner: &self.runner, files: &self.files, clock: &self.clock };
+        run_simply(resources, host, noop)
     }
 
     /// The lines of what was run, shortened, and forgotten.
@@ -140,11 +113,6 @@ pub(crate) fn status(packages: &[&str]) -> String {
         format!("Package: {name}\nStatus: {want} ok {status}\nArchitecture: amd64\nVersion: {version}\n\n")
     };
     DPKG.to_owned() + &packages.iter().map(paragraph).collect::<String>()
-}
-
-pub(crate) fn printed(code: i32, stdout: &str, stderr: &str) -> Finished {
-    let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
-    Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(Exit::Code(code)) }
 }
 
 /// What `apt-cache policy` prints, each as `name candidate other…`.
@@ -172,14 +140,6 @@ pub(crate) fn told(transactions: &[Transaction]) -> Vec<String> {
     transactions.iter().map(told).collect()
 }
 
-/// The failure of a transaction that has one.
-pub(crate) fn failure(transaction: &Transaction) -> &Failure {
-    match &transaction.outcome {
-        Outcome::Failed(failure) => failure,
-        other => panic!("not failed but {other:?}"),
-    }
-}
-
 /// A runner with a database of packages, which is another one after each change.
 #[derive(Default)]
 pub(crate) struct Packaged {
@@ -191,48 +151,12 @@ pub(crate) struct Packaged {
     refreshed: RefCell<Option<String>>,
 }
 
-impl Runner for Packaged {
-    fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
-        self.fake.find(name, path, cwd)
+impl RunnerAround for Packaged {
+    fn inner(&self) -> &dyn Runner {
+        &self.fake
     }
 
-    fn base_environment(&self) -> Vec<(String, String)> {
-        self.fake.base_environment()
-    }
-
-    fn find_as(&self, who: &Identity, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
-        self.fake.find_as(who, name, path, cwd)
-    }
-
-    fn account(&self, user: &str) -> Result<Account, AccountError> {
-        self.fake.account(user)
-    }
-
-    fn group(&self, name: &str) -> Result<u32, AccountError> {
-        self.fake.group(name)
-    }
-
-    fn inherited_environment(&self) -> Vec<(String, String)> {
-        self.fake.inherited_environment()
-    }
-
-    fn own_identity(&self) -> io::Result<Identity> {
-        self.fake.own_identity()
-    }
-
-    fn may_become(&self, identity: &Identity) -> Result<(), StartError> {
-        self.fake.may_become(identity)
-    }
-
-    fn private_directory(&self, owner: Option<&Identity>) -> io::Result<PrivateDirectory> {
-        self.fake.private_directory(owner)
-    }
-
-    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
-        self.fake.rehearse(command)
-    }
-
-    fn run<'a>(
+    fn run_around<'a>(
         &'a self,
         command: &'a Command,
         cancellation: &'a Cancellation,
@@ -242,10 +166,10 @@ impl Runner for Packaged {
             let finished = self.fake.run(command, cancellation, on_line).await?;
             let has = |arg: &str| command.args.iter().any(|found| found == arg);
             if has("--showformat") || has("-qa") {
-                return Ok(printed(0, &self.database.borrow(), ""));
+                return Ok(printed(Exit::Code(0), &self.database.borrow(), ""));
             }
             if has("policy") || has("repoquery") {
-                return Ok(printed(0, &self.index.borrow(), &self.warning.borrow()));
+                return Ok(printed(Exit::Code(0), &self.index.borrow(), &self.warning.borrow()));
             }
             if (has("update") || has("makecache"))
                 && let Some(index) = self.refreshed.take()

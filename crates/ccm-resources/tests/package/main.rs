@@ -8,6 +8,8 @@ mod dnf;
 mod index;
 mod machine;
 mod mistakes;
+#[path = "../run/mod.rs"]
+mod run;
 
 use ccm_model::Resource;
 

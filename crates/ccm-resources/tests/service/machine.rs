@@ -1,11 +1,9 @@
 //! A machine with systemd that the test invents, and runs of one service on it.
 
-use std::sync::OnceLock;
+use ccm_host::{Exit, FakeClock, FakeFiles, FakeRunner, Host};
+use ccm_model::{Resource, Transaction};
 
-use ccm_engine::{NoLateValues, Run, Stop};
-use ccm_host::{Cancellation, Captured, Exit, FakeClock, FakeFiles, FakeRunner, Finished, Host};
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
-use ccm_resources::types;
+use crate::run::{printed, run_simply};
 
 /// What every call of systemctl begins with.
 pub(crate) const SYSTEMCTL: &str = "systemctl --no-ask-password --no-pager";
@@ -64,32 +62,8 @@ impl Machine {
 
     /// Applies resources.
     pub(crate) fn run(&self, resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
-        let catalog = Catalog { resources, ..Catalog::default() };
-        let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
-        let run = Run {
-            catalog: &catalog,
-            types: &types,
-            host: Host { runner: &self.runner, files: &self.files, clock: &self.clock },
-            late: &NoLateValues,
-            secrets: &Secrets::new(),
-            stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
-            noop,
-            fail_on_error: false,
-            only: None,
-            diff: false,
-            directory: std::path::Path::new("/"),
-            state_directory: None,
-            describe_unchanged: true,
-            ledger: None,
-        };
-        let mut transactions = Vec::new();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(run.apply(&mut |event| {
-            if let Event::ResourceFinished(finished) = event {
-                transactions.push(*finished);
-            }
-        }));
-        transactions
+        let host = Host { runner: &self.runner, files: &self.files, clock: &self.clock };
+        run_simply(resources, host, noop)
     }
 
     /// What was done to units, without the questions.
@@ -122,18 +96,4 @@ fn shown(unit: &str, words: &str, others: &[&str]) -> String {
         usual.into_iter().filter(|line| !others.iter().any(|other| key(other) == key(line))).collect();
     lines.extend(others.iter().map(|other| (*other).to_owned()));
     lines.join("\n") + "\n"
-}
-
-/// A command that ended that way and printed that.
-pub(crate) fn printed(exit: Exit, stdout: &str, stderr: &str) -> Finished {
-    let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
-    Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(exit) }
-}
-
-/// The failure of a transaction that has one.
-pub(crate) fn failure(transaction: &Transaction) -> &Failure {
-    match &transaction.outcome {
-        Outcome::Failed(failure) => failure,
-        other => panic!("not failed but {other:?}"),
-    }
 }

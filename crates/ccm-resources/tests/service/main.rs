@@ -8,6 +8,8 @@ mod machine;
 mod mistakes;
 mod reading;
 mod reloading;
+#[path = "../run/mod.rs"]
+mod run;
 
 use ccm_model::Resource;
 

@@ -3,7 +3,8 @@
 use ccm_host::Exit;
 use ccm_model::{Missing, Outcome};
 
-use crate::machine::{Machine, SYSTEMCTL, failure, printed};
+use crate::machine::{Machine, SYSTEMCTL};
+use crate::run::{failure, printed};
 use crate::service;
 
 #[test]

@@ -2,7 +2,8 @@
 
 use ccm_model::Outcome;
 
-use crate::machine::{Machine, failure};
+use crate::machine::Machine;
+use crate::run::failure;
 use crate::service;
 
 #[test]

@@ -1,0 +1,78 @@
+//! Runs of a few resources, and what is said of them.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use ccm_engine::{NoLateValues, Run, Stop};
+use ccm_host::{Cancellation, Captured, Exit, FakeRunner, Finished, Host};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
+use ccm_resources::types;
+
+/// How resources are run.
+pub(crate) struct Manner<'a> {
+    pub noop: bool,
+    pub diff: bool,
+    pub directory: &'a Path,
+    pub state_directory: Option<&'a Path>,
+    pub secrets: &'a Secrets,
+    pub cancellation: &'a Cancellation,
+}
+
+/// Runs resources behind those doors to the machine: what became of each.
+pub(crate) fn run(resources: Vec<Resource>, host: Host<'_>, manner: &Manner<'_>) -> Vec<Transaction> {
+    let catalog = Catalog { resources, ..Catalog::default() };
+    let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
+    let run = Run {
+        catalog: &catalog,
+        types: &types,
+        host,
+        late: &NoLateValues,
+        secrets: manner.secrets,
+        stop: Stop { cancellation: manner.cancellation, cause: &OnceLock::new() },
+        noop: manner.noop,
+        fail_on_error: false,
+        only: None,
+        diff: manner.diff,
+        directory: manner.directory,
+        state_directory: manner.state_directory,
+        ledger: None,
+        describe_unchanged: true,
+    };
+    let mut transactions = Vec::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(run.apply(&mut |event| {
+        if let Event::ResourceFinished(finished) = event {
+            transactions.push(*finished);
+        }
+    }));
+    transactions
+}
+
+/// Runs resources on a machine that a test invents, in noop or not.
+#[allow(dead_code, reason = "not every type is tested so")]
+pub(crate) fn run_simply(resources: Vec<Resource>, host: Host<'_>, noop: bool) -> Vec<Transaction> {
+    let manner = Manner {
+        noop,
+        diff: false,
+        directory: Path::new("/"),
+        state_directory: Some(Path::new("/state")),
+        secrets: &Secrets::new(),
+        cancellation: &Cancellation::never(),
+    };
+    run(resources, host, &manner)
+}
+
+/// A command that ended that way and printed that.
+#[allow(dead_code, reason = "not every type runs commands")]
+pub(crate) fn printed(exit: Exit, stdout: &str, stderr: &str) -> Finished {
+    let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
+    Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(exit) }
+}
+
+/// The failure of a transaction that has one.
+pub(crate) fn failure(transaction: &Transaction) -> &Failure {
+    match &transaction.outcome {
+        Outcome::Failed(failure) => failure,
+        other => panic!("not failed but {other:?}"),
+    }
+}

@@ -242,7 +242,15 @@ fn errors(stderr: &str) -> Vec<String> {
     if !reasons.is_empty() {
         return reasons;
     }
-    let mut errors: Vec<String> = stderr.lines().filter_map(error).map(str::to_owned).collect();
+    let behind = stderr.lines().skip(1).map(Some).chain([None]);
+    let told = stderr.lines().zip(behind).filter_map(|(line, next)| match next {
+        // dpkg names a package, and what is wrong with it on the next line.
+        Some(next) if line.starts_with(DPKG_ERROR) && line.ends_with(':') && next.starts_with(' ') => {
+            Some(format!("{line} {}", next.trim()))
+        }
+        _ => error(line).map(str::to_owned),
+    });
+    let mut errors: Vec<String> = told.collect();
     errors.split_off(errors.len().saturating_sub(MOST))
 }
 
@@ -253,14 +261,18 @@ fn unmet(stdout: &str) -> Vec<String> {
     unmet.take(MOST).map(|line| line.trim().to_owned()).collect()
 }
 
+/// How dpkg begins to say what is wrong.
+const DPKG_ERROR: &str = "dpkg: error";
+
 /// How dnf begins to say why something can't be: `Problem: …` or `Problem 1: …`, with reasons behind dashes below.
 const PROBLEM: &str = "Problem";
 
 /// What a line says of an error: of apt, of dnf, or of why something can't be.
 fn error(line: &str) -> Option<&str> {
     const SIGNS: [&str; 4] = ["E: ", "Error: ", "  - ", ">>> [RPM] "];
-    // dnf 5 does not call an error by that name.
-    const WHOLE: [&str; 4] = [
+    // dpkg names itself first, and dnf 5 does not call an error by that name.
+    const WHOLE: [&str; 5] = [
+        DPKG_ERROR,
         "No match for argument: ",
         "Failed to download metadata ",
         "Failed to obtain ",
@@ -295,6 +307,13 @@ mod tests {
                 &["conflicting requests", "nothing provides lib needed by app"],
             ),
             ("E: 1\nE: 2\nE: 3\nE: 4\n", &["2", "3", "4"]),
+            (
+                "it breaks\ndpkg: error processing package broken (--configure):\n old broken package postinst maintainer script subprocess failed with exit status 3\nErrors were encountered while processing:\n broken\nE: Sub-process /usr/bin/dpkg returned an error code (1)\n",
+                &[
+                    "dpkg: error processing package broken (--configure): old broken package postinst maintainer script subprocess failed with exit status 3",
+                    "Sub-process /usr/bin/dpkg returned an error code (1)",
+                ],
+            ),
             (
                 "Errors during downloading metadata for repository 'off':\n  - Curl error (7): no\nError: Failed to download metadata for repo 'off': no\n\
                  Error: \n Problem: problem with installed package\n  - 1\n  - 2\n  - 3\n",

@@ -78,7 +78,13 @@ impl ResourceKind for PackageKind {
         match done {
             Done::Nothing { reason } => Ok(Verified::Unchanged(reason.clone())),
             Done::Changed { version } => {
-                lacking(package, state, version.as_deref()).map_or(Ok(Verified::Changed), Err)
+                let Some(failure) = lacking(package, state, version.as_deref()) else {
+                    return Ok(Verified::Changed);
+                };
+                // The tool did as it was told.
+                let is_another = matches!(package.ensure, Ensure::Version(_)) && state.installed().is_some();
+                let hint = "another package that was changed with it may need the version that is there";
+                Err(if is_another { failure.with_hint(hint) } else { failure })
             }
         }
     }

@@ -334,7 +334,8 @@ fn what_can_not_be_finished_is_tried_once_and_told() {
             failed.chain,
             [
                 "an earlier change of packages was interrupted, and can't be finished",
-                "dpkg --configure -a failed with exit code 100"
+                "dpkg --configure -a failed with exit code 100",
+                "dpkg: error processing package half (--configure):",
             ]
         );
         assert_eq!(failed.output[0].lines, ["dpkg: error processing package half (--configure):"]);
@@ -382,6 +383,27 @@ fn what_a_tool_says_it_did_is_looked_at() {
     let done = machine.apply(vec![package("a", &[])]);
     assert_eq!(told(&done), ["failed: it is still not installed"]);
     assert!(failure(&done[0]).changed);
+}
+
+#[test]
+fn a_version_that_another_package_brought_is_told() {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["tool 2 1", "needs 1"]));
+    machine.becomes(&["tool installed 2", "needs installed 1"]);
+    let done = machine.apply(vec![package("tool", &[("ensure", "1")]), package("needs", &[])]);
+    assert_eq!(told(&done), ["failed: version 2 is installed, not 1", "changed"]);
+    let hint = "another package that was changed with it may need the version that is there";
+    assert_eq!(failure(&done[0]).hints, [hint]);
+}
+
+#[test]
+fn without_a_database_nothing_is_taken_for_gone() {
+    let mut machine = Machine::debian(&[]);
+    machine.files.files.remove(std::path::Path::new("/var/lib/dpkg/updates/0001"));
+    let done = machine.apply(vec![package("zsh", &[]), package("nano", &[("ensure", "absent")])]);
+    let missing = "failed: what is installed can't be told: there is no \"/var/lib/dpkg/status\"";
+    assert_eq!(told(&done), [missing, missing]);
+    assert!(machine.ran().is_empty());
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Tool for Apt {
                 let call = Call::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
                 ask(&call, reach, true).await?.stdout.into_bytes()
             } else {
-                bytes(reach.host, STATUS, LONGEST_STATUS)?.unwrap_or_default()
+                bytes(reach.host, STATUS, LONGEST_STATUS)?.ok_or_else(no_status)?
             };
             Ok(Database::parse(&status))
         })
@@ -177,6 +177,13 @@ impl Tool for Apt {
         }
         hints
     }
+}
+
+/// To dpkg nothing would be installed.
+fn no_status() -> Failure {
+    Failure::new(format!("there is no \"{STATUS}\""))
+        .because_of("what is installed can't be told")
+        .with_hint("dpkg keeps the one before in /var/lib/dpkg/status-old, and older ones in /var/backups")
 }
 
 /// A call of apt-get for packages. Nothing of it asks a question; changed configuration files are kept.

@@ -153,8 +153,26 @@ fn load_error(value: &str) -> String {
 /// Puts how a process ended, which systemd says in the numbers of the kernel, into words.
 fn main_process(code: &str, status: &str) -> Option<String> {
     match code {
-        "1" => Some(format!("its main process ended with exit code {status}")),
+        "1" => {
+            let ended = format!("its main process ended with exit code {status}");
+            Some(match before_program(status) {
+                Some(why) => format!("{ended}, by which systemd says that {why}"),
+                None => ended,
+            })
+        }
         "2" | "3" => Some(format!("its main process was killed by signal {status}")),
+        _ => None,
+    }
+}
+
+/// What an exit code says that systemd itself ends a process with, before its program begins.
+fn before_program(status: &str) -> Option<&'static str> {
+    match status {
+        "200" => Some("its working directory can't be entered"),
+        "203" => Some("its program can't be executed"),
+        "216" => Some("its group can't be taken on"),
+        "217" => Some("its user can't be taken on"),
+        "226" => Some("what it may see of the machine can't be set up"),
         _ => None,
     }
 }

@@ -62,7 +62,7 @@ impl Systemctl {
         let finished = finished.map_err(|error| start_failure(&error))?;
         match finished.exit {
             Exit::Code(0) => Ok(text(&finished.stdout)),
-            Exit::Code(code) => Err(refusal(&text(&finished.stderr), code)),
+            Exit::Code(code) => Err(refusal(&text(&finished.stderr), code, self.user)),
             Exit::Signal { name, .. } => Err(Failure::new(format!("systemctl was killed by {name}"))),
             Exit::TimedOut { after } => {
                 Err(Failure::new(format!("it did not end within {}", display_duration(after)))
@@ -149,13 +149,20 @@ fn start_failure(error: &StartError) -> Failure {
 }
 
 /// What systemctl says when something did not go well; where to look is left to the one who reads the failure.
-fn refusal(stderr: &str, code: i32) -> Failure {
+fn refusal(stderr: &str, code: i32, user: bool) -> Failure {
     let lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("See "));
-    let lines: Vec<String> = lines.map(|line| line.trim_end_matches('.').to_owned()).take(5).collect();
+    let lines =
+        lines.map(|line| line.split(" See '").next().unwrap_or(line).trim_end_matches('.').to_owned());
+    let lines: Vec<String> = lines.take(5).collect();
     if lines.is_empty() {
         return Failure::new(format!("systemctl ended with exit code {code}"));
     }
     let failure = Failure { chain: lines, ..Failure::default() };
+    if stderr.contains("A dependency job for ") {
+        let whose = if user { "--user " } else { "" };
+        let hint = format!("`systemctl {whose}--failed` lists what it needs and did not start");
+        return failure.with_hint(hint);
+    }
     // With polkit, and without.
     if ["nteractive authentication required", "Access denied"].iter().any(|denial| stderr.contains(denial)) {
         return failure.with_hint("run ccm as root, or let polkit allow it");

@@ -123,6 +123,32 @@ fn what_ends_soon_after_its_start_has_failed() {
 }
 
 #[test]
+fn what_systemd_says_by_a_number_or_keeps_to_itself_is_put_into_words() {
+    let machine = Machine::new();
+    machine.has("inactive dead", &[]);
+    machine.has("failed failed", &["Result=exit-code", "ExecMainCode=1", "ExecMainStatus=203"]);
+    assert_eq!(
+        failure(&machine.apply(service("web", &[]))).chain,
+        [
+            "it is not as wanted after the change",
+            "it has failed",
+            "its main process ended with exit code 203, by which systemd says that its program can't be executed \
+             (result: exit-code)",
+        ]
+    );
+    let machine = Machine::new();
+    machine.has("inactive dead", &[]);
+    let stderr = "A dependency job for web.service failed. See 'journalctl -xe' for details.\n";
+    machine.refuses("start -- web.service", stderr);
+    let transaction = machine.apply(service("web", &[]));
+    assert_eq!(
+        failure(&transaction).chain,
+        ["`systemctl start` did not succeed", "A dependency job for web.service failed"]
+    );
+    assert_eq!(failure(&transaction).hints, ["`systemctl --failed` lists what it needs and did not start"]);
+}
+
+#[test]
 fn what_does_its_work_and_ends_has_run() {
     let machine = Machine::new();
     machine.has("inactive dead", &["Type=oneshot"]);

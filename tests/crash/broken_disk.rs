@@ -52,6 +52,19 @@ fn a_disk_that_fills_up_anywhere_leaves_nothing_half_done() {
 }
 
 #[test]
+fn a_run_that_finds_nothing_to_do_does_not_wait_for_the_disk() {
+    if let Some(reason) = no_faults() {
+        return skipped(&reason);
+    }
+    let case = Case::new();
+    let calls = |fault| case.apply(&[]).run_with(fault).calls;
+    let at_none = Fault::SyncFails { call: usize::MAX, lasting: false };
+    assert!(calls(at_none).len() > 4, "what was done is brought to the disk");
+    assert_eq!(calls(at_none), [""; 0]);
+    sweep();
+}
+
+#[test]
 fn a_disk_that_can_not_be_synced_is_not_trusted() {
     at_each_call(|call, lasting| Fault::SyncFails { call, lasting }, "Input/output error");
 }

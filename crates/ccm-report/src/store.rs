@@ -98,6 +98,12 @@ impl StoredSummary {
         }
     }
 
+    /// Tells whether nothing was done: then the record is not worth a wait for the disk, nor a wake of one that sleeps.
+    fn is_quiet(&self) -> bool {
+        let Counts { changed, refreshed, failed, .. } = self.counts;
+        self.exit_code == 0 && changed + refreshed + failed == 0
+    }
+
     fn took(&self) -> Duration {
         Duration::from_nanos(self.duration)
     }
@@ -180,12 +186,13 @@ impl RunStore {
         self.open.as_ref().map_or(true, |open| open.failed.is_some() || open.lines.failed())
     }
 
-    /// Ends the record, brings it to the disk, and removes the oldest ones.
+    /// Ends the record, brings it to the disk if the run did anything, and removes the oldest ones.
     pub fn finish(self, summary: &StoredSummary) -> Recorded {
         let Self { path, runs, open, keep } = self;
         let record = open.and_then(|open| close(open, summary));
         // Without its name on the disk, what is in a directory is lost with the power.
-        let record = record.and_then(|()| runs.as_ref().map_or(Ok(()), Directory::sync));
+        let named = runs.as_ref().filter(|_| !summary.is_quiet());
+        let record = record.and_then(|()| named.map_or(Ok(()), Directory::sync));
         let kept = runs.map_or_else(Vec::new, |runs| retain(&runs, keep));
         Recorded { record: record.map_err(|source| StoreError::Record { path, source }), kept }
     }
@@ -193,12 +200,17 @@ impl RunStore {
 
 fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
     let lines = match open.lines.finish() {
+        Ok(_) if summary.is_quiet() => Ok(()),
         Ok(file) => file.sync(),
         Err(ReportError::Write(error)) => Err(error),
     };
     // A summary is worth having also where events are missing.
-    let text = serde_json::to_string_pretty(summary)?;
-    let written = open.directory.replace(SUMMARY, format!("{text}\n").as_bytes());
+    let text = format!("{}\n", serde_json::to_string_pretty(summary)?);
+    let written = if summary.is_quiet() {
+        open.directory.replace_unsynced(SUMMARY, text.as_bytes())
+    } else {
+        open.directory.replace(SUMMARY, text.as_bytes())
+    };
     lines.and(open.failed.map_or(Ok(()), Err)).and(written)
 }
 

@@ -145,8 +145,17 @@ impl Directory {
 
     /// Replaces a file as a whole: whoever reads it finds the old or the new one, also after a power cut.
     pub fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        self.replace_and(name, content, true)
+    }
+
+    /// The same, but the kernel brings it to the disk when it gets to that: a power cut may leave nothing of it.
+    pub fn replace_unsynced(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        self.replace_and(name, content, false)
+    }
+
+    fn replace_and(&self, name: &str, content: &[u8], sync: bool) -> io::Result<()> {
         let new = format!(".{name}.new");
-        let written = self.write_beside(&new, name, content);
+        let written = self.write_beside(&new, name, content, sync);
         if written.is_err() {
             // It may be what fills the disk.
             let _ = unlinkat(&self.descriptor, &*new, AtFlags::empty());
@@ -154,16 +163,18 @@ impl Directory {
         written
     }
 
-    fn write_beside(&self, new: &str, name: &str, content: &[u8]) -> io::Result<()> {
+    fn write_beside(&self, new: &str, name: &str, content: &[u8], sync: bool) -> io::Result<()> {
         match unlinkat(&self.descriptor, new, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
         let mut file = self.create_new(new, OFlags::empty())?;
         file.write_all(content)?;
-        file.sync_all()?;
+        if sync {
+            file.sync_all()?;
+        }
         renameat(&self.descriptor, new, &self.descriptor, name)?;
-        Ok(fsync(&self.descriptor)?)
+        if sync { self.sync() } else { Ok(()) }
     }
 
     /// Brings the names in it to the disk.

@@ -15,6 +15,13 @@ pub(crate) fn run(ccm: &Path, scratch: &Path, manifest: &Path) {
     assert!(status.is_ok_and(|status| status.success()), "ccm failed");
 }
 
+/// Reads and checks a manifest.
+pub(crate) fn validate(ccm: &Path, manifest: &Path) {
+    let status =
+        Command::new(ccm).arg("validate").arg(manifest).stdin(Stdio::null()).stdout(Stdio::null()).status();
+    assert!(status.is_ok_and(|status| status.success()), "ccm failed");
+}
+
 /// What applies a manifest, with the record of the run in the scratch directory.
 pub(crate) fn apply(ccm: &Path, scratch: &Path, manifest: &Path) -> Command {
     let mut command = Command::new(ccm);

@@ -145,7 +145,7 @@ fn read<'s>(
     arguments: &Apply,
     sources: &'s MachineSources,
     types: &[&'static dyn ResourceType],
-) -> Result<(Arc<str>, (Catalog, Loaded<'s>)), Code> {
+) -> Result<(Arc<str>, manifest::Kept<'s>), Code> {
     let request = manifest::request(&arguments.manifest, &arguments.values.data, sources)?;
     let text = Arc::clone(&request.text);
     Ok((text, manifest::read_request(request, sources, !arguments.quiet, types)?))

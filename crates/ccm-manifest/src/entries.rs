@@ -27,15 +27,26 @@ pub(crate) fn split(
 ) -> Split {
     let reported = diagnostics.found();
     let mut common = CommonNodes::default();
-    let entries = map.into_entries();
-    let mut own = Map::new(Vec::with_capacity(entries.len()));
-    for entry in entries {
+    // What belongs to the type stays where it is.
+    let of_type = map.into_entries().into_iter().filter_map(|entry| {
         let key = &*entry.key.text;
         if let Some(mistake) = refused(&entry, spec, holder) {
             diagnostics.push(mistake);
         } else if let Some(property) = Common::of(key) {
             common.add(property, entry.value);
         } else if key != "name" {
+            return Some(entry);
+        }
+        None
+    });
+    let mut own = Map::new(of_type.collect());
+    let aliases = spec.aliases();
+    let has_alias = |own: &Map| {
+        own.entries().iter().any(|entry| aliases.iter().any(|(alias, _)| *alias == &*entry.key.text))
+    };
+    if has_alias(&own) {
+        let entries = std::mem::take(&mut own).into_entries();
+        for entry in entries {
             add(&mut own, entry, spec, diagnostics);
         }
     }

@@ -14,7 +14,7 @@ const NAMES: [&str; 4] = ["require", "required", "validate", "sensitive"];
 /// Finds all annotations within `data`, whose key and value are given. An annotation is a comment on a line
 /// directly above a key, alone on its line; several may follow each other, also on one line.
 pub fn collect(source_text: &str, data: &Key, node: &Node, diagnostics: &mut Diagnostics) -> Vec<Annotation> {
-    if !source_text.get(data.span.end as usize..).is_some_and(|rest| rest.contains('@')) {
+    if !may_be_behind(data, source_text) {
         return Vec::new();
     }
     let mut above: HashMap<u32, Vec<Written>> = HashMap::new();
@@ -33,12 +33,18 @@ pub fn collect(source_text: &str, data: &Key, node: &Node, diagnostics: &mut Dia
 
 /// Where annotations stand within a part of a manifest that is not about values, whose key and value are given.
 pub fn places(source_text: &str, key: &Key, node: &Node) -> Vec<Span> {
-    if !source_text.get(key.span.end as usize..).is_some_and(|rest| rest.contains('@')) {
+    if !may_be_behind(key, source_text) {
         return Vec::new();
     }
     let comments = comments::find(source_text, key.span.end, node);
     let written = comments.iter().flat_map(|comment| read(source_text, comment));
     written.filter(|one| one.what.is_ok()).map(|one| one.span).collect()
+}
+
+/// Tells whether there can be any annotation behind a key.
+fn may_be_behind(key: &Key, source_text: &str) -> bool {
+    let behind = source_text.as_bytes().get(key.span.end as usize..).unwrap_or_default();
+    memchr::memchr(b'@', behind).is_some()
 }
 
 /// An annotation as it stands in a comment.

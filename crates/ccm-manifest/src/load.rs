@@ -249,7 +249,7 @@ impl<'s> Loader<'s, '_> {
         }
         let broken = std::mem::take(&mut self.broken);
         let nameless = std::mem::take(&mut self.nameless);
-        let mut names = Names::new(self.types, &broken);
+        let mut names = Names::new(self.types, &drafts, &broken);
         for (index, draft) in drafts.iter().enumerate() {
             names.add(ResourceIndex::from_usize(index), draft, &mut diagnostics);
         }

@@ -31,8 +31,6 @@ pub(crate) struct Names<'a, 't> {
 #[derive(Default)]
 struct OfType {
     claims: HashMap<Arc<str>, Claim>,
-    /// For suggestions that are the same in each run.
-    in_order: Vec<Arc<str>>,
     /// What is managed, with the name that it has in the manifest, for things that have more than one.
     things: HashMap<String, (Arc<str>, Span)>,
 }
@@ -44,8 +42,14 @@ struct Claim {
 }
 
 impl<'a, 't> Names<'a, 't> {
-    pub(crate) fn new(types: &'a Types<'t>, broken: &'a HashSet<Box<str>>) -> Self {
-        let by_type = std::iter::repeat_with(OfType::default).take(types.len()).collect();
+    /// Without any name yet, but with room for those of the drafts.
+    pub(crate) fn new(types: &'a Types<'t>, drafts: &[Draft], broken: &'a HashSet<Box<str>>) -> Self {
+        let mut counts = vec![0; types.len()];
+        for draft in drafts {
+            counts[draft.type_index] += 1;
+        }
+        let room = |count| OfType { claims: HashMap::with_capacity(count), ..OfType::default() };
+        let by_type = counts.into_iter().map(room).collect();
         Self { types, by_type, broken, comparisons_left: MOST_COMPARISONS }
     }
 
@@ -167,9 +171,13 @@ impl<'a, 't> Names<'a, 't> {
             Some(_) => &*id.type_name,
             None => self.types.closest(&id.type_name)?,
         };
-        let names = &self.by_type[self.types.find(type_name)?].in_order;
-        self.comparisons_left = self.comparisons_left.checked_sub(names.len())?;
-        let name = closest(&id.name, names.iter().map(|name| &**name))?;
+        let claims = &self.by_type[self.types.find(type_name)?].claims;
+        self.comparisons_left = self.comparisons_left.checked_sub(claims.len())?;
+        // In the order of the manifest, so that the suggestion is the same in each run.
+        let mut names: Vec<_> =
+            claims.iter().map(|(name, claim)| (claim.index, claim.is_alias, &**name)).collect();
+        names.sort_unstable();
+        let name = closest(&id.name, names.into_iter().map(|(_, _, name)| name))?;
         Some(shown(&format!("{type_name}#{name}")))
     }
 }
@@ -181,7 +189,6 @@ impl OfType {
             std::collections::hash_map::Entry::Occupied(earlier) => Some(earlier.into_mut()),
             std::collections::hash_map::Entry::Vacant(free) => {
                 free.insert(claim);
-                self.in_order.push(Arc::clone(name));
                 None
             }
         }

@@ -133,6 +133,11 @@ impl<'t> Reader<'t> {
                 (ScalarStyle::Block, extent::block_scalar(self.text, self.cursor, range))
             }
         };
+        // The parser ends the last line of a block with a line end that may not be there.
+        let text = match style {
+            ScalarStyle::Block if range.end == self.text.len() => without_line_end(text),
+            _ => text,
+        };
         if let Some(tag) = tag {
             match tag.style(&text, style) {
                 Ok(tagged) => style = tagged,
@@ -240,6 +245,13 @@ impl<'t> Reader<'t> {
 
     fn span(&self, range: &Range<usize>) -> Span {
         Span::new(self.source, range.start, range.end)
+    }
+}
+
+fn without_line_end(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text.strip_suffix('\n') {
+        Some(without) => Cow::Owned(without.to_owned()),
+        None => text,
     }
 }
 

@@ -15,8 +15,8 @@ use crate::secrets::secrets;
 use crate::sources::{MachineSources, url_hint};
 use crate::{diagnostics, messages};
 
-/// A manifest that was read, and what completes its resources. To free them piece by piece would take a tenth of the time
-/// that a steady run needs, and the process ends when they have been used.
+/// A manifest that was read, and what completes its resources. Nobody waits until it is freed piece by piece: the process
+/// ends when it has been used.
 pub(crate) type Kept<'s> = (ManuallyDrop<Catalog>, ManuallyDrop<Loaded<'s>>);
 
 /// Reads and checks a manifest. Says what is wrong with it; nothing is run before this is done. Without

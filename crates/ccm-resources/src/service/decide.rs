@@ -6,7 +6,7 @@ use ccm_engine::{Decision, Described, ResourceKind, SUBSCRIBED_CHANGED, Verified
 use ccm_model::{Failure, Missing, display_duration};
 
 use super::show::{Activity, Load, Unit};
-use super::state::{State, describe};
+use super::state::{InTheWay, State, describe};
 use super::wanted::{Ensure, Service};
 
 /// The typed side of service.
@@ -211,6 +211,9 @@ pub(crate) fn plan(service: &Service, state: &State) -> Plan {
         }
         Step::Busy => return Plan::Fail(busy(service, state)),
     };
+    if let Some(failure) = unmaskable(service, state, &steps) {
+        return Plan::Fail(failure);
+    }
     // What systemd has to say of files that it has not read yet is not known.
     let is_known = !unit.needs_reload && !state.unread;
     if let Some(failure) = obstacle(service, state, &steps).filter(|_| is_known) {
@@ -294,6 +297,31 @@ fn masked(service: &Service) -> Failure {
     let mut failure = Failure::new(format!("`{name}` is masked, so that nobody can start it"));
     failure.missing = Some(Missing::Unit(name.clone()));
     failure.with_hint(format!("`masked: false` unmasks it, and so does `systemctl {user}unmask {name}`"))
+}
+
+/// What is in the way of the link that masks a unit, which systemd puts in the place of nothing.
+fn unmaskable(service: &Service, state: &State, steps: &Steps) -> Option<Failure> {
+    let InTheWay { path, is_link } = state.in_the_way.as_ref().filter(|_| steps.mask == Some(true))?;
+    let shown = path.display();
+    let (what, hint) = match (is_link, service.user) {
+        (true, _) if steps.enable == Some(false) => return None,
+        (true, user) => {
+            let user = if user { "--user " } else { "" };
+            ("a link", format!("`systemctl {user}disable {}` removes it", service.unit))
+        }
+        (false, user) => {
+            let elsewhere =
+                if user { "~/.local/share/systemd/user" } else { "/usr/local/lib/systemd/system" };
+            let hint = format!(
+                "move the file to {elsewhere}, or use `enable: false` with `ensure: stopped` instead of `masked: true`"
+            );
+            ("a file", hint)
+        }
+    };
+    let why = format!("\"{shown}\" is {what}, where the link would be that masks the unit");
+    let mut failure = Failure::new(why).because_of(format!("`{}` can't be masked", service.unit));
+    failure.missing = Some(Missing::Path(path.clone()));
+    Some(failure.with_hint(hint))
 }
 
 fn busy(service: &Service, state: &State) -> Failure {

@@ -1,5 +1,6 @@
 //! What is known of a service.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_engine::Described;
@@ -19,10 +20,20 @@ pub(crate) struct State {
     pub unread: bool,
     /// Names of units that may have been meant, if there is none of this name.
     pub near: Vec<String>,
+    /// What keeps it from being masked, if it is to be.
+    pub in_the_way: Option<InTheWay>,
     /// How long it was waited for it to end what it was doing, in vain.
     pub waited: Option<Duration>,
     /// What the journal says of it since it was changed, if it did not become what it should.
     pub journal: Option<StreamTail>,
+}
+
+/// What is where the link would be made that masks a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InTheWay {
+    pub path: PathBuf,
+    /// It is a link itself, which goes when the unit is disabled.
+    pub is_link: bool,
 }
 
 /// Shapes the state for events.

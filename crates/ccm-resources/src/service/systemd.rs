@@ -1,17 +1,17 @@
 //! Provider systemd.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::{Host, Local, Look};
 use ccm_model::Failure;
 
 use super::decide::{Done, ServiceKind, Verb, has_done_its_work, is_reached};
 use super::near::near;
 use super::show::{Activity, Load, PROPERTIES, Unit, units};
-use super::state::State;
+use super::state::{InTheWay, State};
 use super::steps::execute;
 use super::systemctl::Systemctl;
 use super::wanted::{Ensure, Service};
@@ -182,6 +182,9 @@ async fn settle(
         pause = (pause * 2).min(PAUSES.1);
         state.unit = show_one(service, systemctl, context).await?;
     }
+    if service.masked == Some(true) && !state.unit.is_masked() {
+        state.in_the_way = in_the_way(service, &state.unit, systemctl, context).await?;
+    }
     if state.unit.load == Load::NotFound {
         state.unread = has_unread_files(service, &state.unit, systemctl, context).await?;
         if !state.unread && service.masked != Some(true) {
@@ -252,12 +255,11 @@ pub(crate) async fn has_unread_files(
     systemctl: &Systemctl,
     context: &Context<'_>,
 ) -> Result<bool, Failure> {
-    let printed = systemctl.ask(&["show", "--property=UnitPath"], context).await?;
-    let directories = printed.trim().trim_start_matches("UnitPath=").split_whitespace();
+    let directories = directories(systemctl, context).await?;
     let template = template_of(&service.unit);
     let names = || [Some(&service.unit), template.as_ref()].into_iter().flatten();
     let files = context.host.files;
-    Ok(directories.map(Path::new).any(|directory| {
+    Ok(directories.iter().any(|directory| {
         names().any(|name| {
             if unit.load == Load::NotFound {
                 return files.exists(&directory.join(name)).unwrap_or(false);
@@ -267,6 +269,34 @@ pub(crate) async fn has_unread_files(
             !is_read && files.is_directory(&additions).unwrap_or(false)
         })
     }))
+}
+
+/// What is where systemd would put the link that masks a unit: in the directory of the administrator, or of the user.
+async fn in_the_way(
+    service: &Service,
+    unit: &Unit,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<Option<InTheWay>, Failure> {
+    // Those before it end otherwise, in `system.control` say; those behind it are of the machine, or of packages.
+    let ending = if service.user { "systemd/user" } else { "systemd/system" };
+    let directories = directories(systemctl, context).await?;
+    let Some(directory) = directories.iter().find(|directory| directory.ends_with(ending)) else {
+        return Ok(None);
+    };
+    let path = directory.join(if unit.id.is_empty() { &service.unit } else { &unit.id });
+    let files = context.host.files;
+    // Where it can't be looked for, systemd finds out.
+    let Ok(found) = files.look(&path, Look::default()) else { return Ok(None) };
+    let is_mask = found.link && files.canonical(&path).is_ok_and(|end| end == Path::new("/dev/null"));
+    let is_there = (found.link || found.target.is_some()) && !is_mask;
+    Ok(is_there.then_some(InTheWay { path, is_link: found.link }))
+}
+
+/// Where systemd looks for unit files, first where it finds them first.
+async fn directories(systemctl: &Systemctl, context: &Context<'_>) -> Result<Vec<PathBuf>, Failure> {
+    let printed = systemctl.ask(&["show", "--property=UnitPath"], context).await?;
+    Ok(printed.trim().trim_start_matches("UnitPath=").split_whitespace().map(PathBuf::from).collect())
 }
 
 /// Tells whether files of one of these units have changed since systemd read them.

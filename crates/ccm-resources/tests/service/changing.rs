@@ -1,5 +1,7 @@
 //! Starting, stopping, enabling, masking, and what is said when that fails.
 
+use std::path::Path;
+
 use ccm_host::Exit;
 use ccm_model::{Outcome, Stream};
 
@@ -51,6 +53,54 @@ fn steps_are_taken_in_order() {
         assert_eq!(machine.apply(service("web", properties)).outcome, Outcome::Changed, "{properties:?}");
         assert_eq!(machine.done(), steps);
     }
+}
+
+#[test]
+fn what_has_a_file_where_its_mask_would_be_is_not_touched() {
+    let properties = [("ensure", "stopped"), ("masked", "true")];
+    for (user, path, elsewhere) in [
+        (false, "/etc/systemd/system", "/usr/local/lib/systemd/system"),
+        (true, "/home/a/.config/systemd/user", "~/.local/share/systemd/user"),
+    ] {
+        for noop in [true, false] {
+            let mut machine = if user { Machine::of_user() } else { Machine::new() };
+            machine.has("active running", &["UnitFileState=enabled"]);
+            let file = Path::new(path).join("web.service");
+            machine.files.files.insert(file.clone());
+            let of_user = user.then_some(("user", "true"));
+            let properties: Vec<_> = properties.into_iter().chain(of_user).collect();
+            let transaction =
+                machine.run(vec![service("web", &properties)], noop).pop().expect("a transaction");
+            let failure = failure(&transaction);
+            assert_eq!(
+                failure.chain,
+                [
+                    "`web.service` can't be masked".to_owned(),
+                    format!("\"{}\" is a file, where the link would be that masks the unit", file.display()),
+                ]
+            );
+            assert!(
+                failure.hints[0].contains(&format!("move the file to {elsewhere}, ")),
+                "{:?}",
+                failure.hints
+            );
+            assert!(!failure.changed);
+            assert_eq!(machine.done(), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn noop_does_not_know_whether_what_is_removed_before_keeps_it_from_being_masked() {
+    let mut machine = Machine::new();
+    machine.files.directories.insert("/etc/systemd/system".into());
+    machine.files.files.insert("/etc/systemd/system/web.service".into());
+    machine.has("active running", &[]);
+    let file = crate::build::resource("file", "/etc/systemd/system/web.service", &[("ensure", "absent")]);
+    let web = service("web", &[("ensure", "stopped"), ("masked", "true")]);
+    let transactions = machine.run(vec![file, web], true);
+    let message = "not known before file#/etc/systemd/system/web.service".to_owned();
+    assert_eq!(transactions[1].outcome, Outcome::WouldChange { message });
 }
 
 #[test]

@@ -15,26 +15,43 @@ pub(crate) struct Machine {
     pub runner: FakeRunner,
     pub files: FakeFiles,
     pub clock: FakeClock,
+    /// What every call of systemctl begins with.
+    systemctl: &'static str,
 }
 
 impl Machine {
     /// A machine where systemd runs.
     pub(crate) fn new() -> Self {
+        let directories = "/etc/systemd/system.control /etc/systemd/system /lib/systemd/system";
+        Self::with(SYSTEMCTL, directories)
+    }
+
+    /// A machine where systemd runs for the user as well.
+    pub(crate) fn of_user() -> Self {
+        let directories = "/run/user/0/systemd/transient /home/a/.config/systemd/user /etc/systemd/user";
+        let mut machine = Self::with("systemctl --user --no-ask-password --no-pager", directories);
+        machine.files.directories.insert("/run/user/0".into());
+        machine
+    }
+
+    fn with(systemctl: &'static str, directories: &str) -> Self {
         let mut files = FakeFiles::default();
         files.directories.insert("/run/systemd/system".into());
-        let machine = Self { runner: FakeRunner::default(), files, clock: FakeClock::default() };
-        machine.prints("show --property=UnitPath", "UnitPath=/etc/systemd/system /lib/systemd/system\n");
+        let machine = Self { runner: FakeRunner::default(), files, clock: FakeClock::default(), systemctl };
+        machine.prints("show --property=UnitPath", &format!("UnitPath={directories}\n"));
         machine
     }
 
     /// Makes a call of systemctl print something; each call adds an answer, the last one stays.
     pub(crate) fn prints(&self, arguments: &str, stdout: &str) {
-        self.runner.answer_with(&format!("{SYSTEMCTL} {arguments}"), printed(Exit::Code(0), stdout, ""));
+        self.runner
+            .answer_with(&format!("{} {arguments}", self.systemctl), printed(Exit::Code(0), stdout, ""));
     }
 
     /// Makes a call of systemctl fail.
     pub(crate) fn refuses(&self, arguments: &str, stderr: &str) {
-        self.runner.answer_with(&format!("{SYSTEMCTL} {arguments}"), printed(Exit::Code(1), "", stderr));
+        self.runner
+            .answer_with(&format!("{} {arguments}", self.systemctl), printed(Exit::Code(1), "", stderr));
     }
 
     /// Says what systemd tells of `web.service`: `active running`, and what differs from a usual unit.
@@ -70,7 +87,7 @@ impl Machine {
     pub(crate) fn done(&self) -> Vec<String> {
         let is_question = |line: &str| line.starts_with("show ") || line.starts_with("list-unit-files ");
         let lines = self.runner.lines();
-        let lines = lines.iter().filter_map(|line| line.strip_prefix(SYSTEMCTL).map(str::trim));
+        let lines = lines.iter().filter_map(|line| line.strip_prefix(self.systemctl).map(str::trim));
         lines.filter(|line| !is_question(line)).map(str::to_owned).collect()
     }
 }

@@ -48,8 +48,10 @@ fn state(unit: &str, file: &str, triggered: bool) -> State {
         result: if activity == "failed" { "exit-code" } else { "success" }.to_owned(),
         ..Unit::default()
     };
+    let in_the_way = (is("occupied") || is("linked"))
+        .then(|| InTheWay { path: "/etc/systemd/system/web.service".into(), is_link: is("linked") });
     let waited = Some(Duration::from_secs(90));
-    State { unit, triggered, unread: is("unread"), waited, ..State::default() }
+    State { unit, triggered, unread: is("unread"), in_the_way, waited, ..State::default() }
 }
 
 #[test]
@@ -58,7 +60,7 @@ fn every_row_of_the_table_holds() {
         let is_triggered = trigger == "yes";
         ServiceKind::decide(&service(ensure, asks), &state(unit, file, is_triggered), is_triggered)
     });
-    assert_eq!(rows, 68);
+    assert_eq!(rows, 74);
 }
 
 #[test]

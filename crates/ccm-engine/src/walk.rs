@@ -260,8 +260,9 @@ impl<'a> Walk<'a> {
     fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
         // What manages a path changes nothing elsewhere; of the others their types know.
         let may_bring = |earlier: ResourceIndex| {
-            let resource_type = self.run.resource_type(self.run.catalog.resource(earlier));
-            resource_type.is_none_or(|resource_type| resource_type.may_bring(missing))
+            let earlier = self.run.catalog.resource(earlier);
+            let resource_type = self.run.resource_type(earlier);
+            resource_type.is_none_or(|resource_type| resource_type.may_bring(earlier, missing))
         };
         let could_bring = |earlier: &&ResourceIndex| {
             let managed = self.managed_path(**earlier);

@@ -111,17 +111,24 @@ pub enum Missing {
     Program(String),
     /// The unit of systemd of this name, which is a file in one of many directories.
     Unit(String),
+    /// One of this name that can be started: the one that is there is masked, or holds a mistake.
+    UsableUnit(String),
     /// Something else at this path, or something at all.
     Path(PathBuf),
 }
 
 impl Missing {
+    /// Tells whether removing something could bring it about, because it may be in the way.
+    pub fn may_be_by_removal(&self) -> bool {
+        matches!(self, Self::UsableUnit(_) | Self::Path(_))
+    }
+
     /// Tells whether a resource that manages this path could bring it about.
     pub fn is_at(&self, managed: &Path) -> bool {
         match self {
             Self::Principal => false,
             Self::Program(name) => managed.file_name().is_some_and(|found| found == name.as_str()),
-            Self::Unit(name) => managed.file_name().is_some_and(|found| {
+            Self::Unit(name) | Self::UsableUnit(name) => managed.file_name().is_some_and(|found| {
                 // `a@b.service` is made from `a@.service`.
                 let template = name.split_once('@').zip(name.rsplit_once('.'));
                 let template = template.map(|((stem, _), (_, suffix))| format!("{stem}@.{suffix}"));

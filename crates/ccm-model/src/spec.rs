@@ -157,10 +157,10 @@ pub trait TypeSpec {
         None
     }
 
-    /// Tells whether a change of one of its resources may bring what another resource misses. One that manages a path
-    /// brings what belongs there, and nothing else, whatever this says.
-    fn may_bring(&self, missing: &Missing) -> bool {
-        let _ = missing;
+    /// Tells whether a change of this resource may bring what another one misses. One that manages a path brings what
+    /// belongs there, and nothing else, whatever this says.
+    fn may_bring(&self, resource: &Resource, missing: &Missing) -> bool {
+        let _ = (resource, missing);
         true
     }
 

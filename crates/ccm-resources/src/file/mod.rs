@@ -10,7 +10,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Resource, TypeSpec, WantedAt, decode};
+use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Missing, Resource, TypeSpec, WantedAt, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, Mistake, as_failure, computed_octal};
@@ -63,6 +63,11 @@ impl TypeSpec for FileType {
             _ => WantedAt::Other,
         };
         Some(ManagedPath { path: &resource.id.name, wanted })
+    }
+
+    fn may_bring(&self, resource: &Resource, missing: &Missing) -> bool {
+        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        !is_absent || missing.may_be_by_removal()
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

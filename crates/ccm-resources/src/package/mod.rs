@@ -15,7 +15,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, Resource, TypeSpec, decode};
+use ccm_model::{Checked, Diagnostic, Failure, Missing, Resource, TypeSpec, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, as_failure};
@@ -82,6 +82,11 @@ impl TypeSpec for PackageType {
             "gem" => Some(exec_instead!("gem install NAME", "gem list --installed NAME")),
             _ => None,
         }
+    }
+
+    fn may_bring(&self, resource: &Resource, missing: &Missing) -> bool {
+        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        !is_absent || missing.may_be_by_removal()
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

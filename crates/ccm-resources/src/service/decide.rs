@@ -268,7 +268,7 @@ fn obstacle(service: &Service, state: &State, steps: &Steps) -> Option<Failure> 
         _ if unit.is_masked() && service.masked.is_none() && steps.start() => Some(masked(service)),
         Load::Bad(why) if steps.start() => {
             let mut failure = Failure::new(why.clone()).because_of(format!("`{name}` can't be started"));
-            failure.missing = Some(Missing::Unit(name.to_owned()));
+            failure.missing = Some(Missing::UsableUnit(name.to_owned()));
             Some(failure.with_hint(format!("`systemd-analyze verify {name}` says more")))
         }
         _ if steps.verb == Some(Verb::Reload) && !unit.can_reload => Some(
@@ -295,7 +295,7 @@ fn masked(service: &Service) -> Failure {
     let user = if service.user { "--user " } else { "" };
     let name = &service.unit;
     let mut failure = Failure::new(format!("`{name}` is masked, so that nobody can start it"));
-    failure.missing = Some(Missing::Unit(name.clone()));
+    failure.missing = Some(Missing::UsableUnit(name.clone()));
     failure.with_hint(format!("`masked: false` unmasks it, and so does `systemctl {user}unmask {name}`"))
 }
 

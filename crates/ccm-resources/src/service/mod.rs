@@ -73,7 +73,7 @@ impl TypeSpec for ServiceType {
         is_of_system.then(|| unit_name(&resource.id.name).ok()).flatten()
     }
 
-    fn may_bring(&self, missing: &Missing) -> bool {
+    fn may_bring(&self, _: &Resource, missing: &Missing) -> bool {
         // What it makes while it starts is nobody's to say; programs, users and units are not among it.
         matches!(missing, Missing::Path(_))
     }

@@ -1,6 +1,8 @@
 //! What is found before anything runs.
 
-use crate::build::mistakes;
+use ccm_model::Missing;
+
+use crate::build::{mistakes, resource};
 use crate::package;
 
 #[test]
@@ -116,4 +118,23 @@ fn providers_of_other_tools_come_with_advice() {
 #[test]
 fn all_mistakes_are_named_at_once() {
     assert_eq!(mistakes(&package("-y", &[("ensure", "none"), ("purge", "true")])).len(), 2);
+}
+
+#[test]
+fn what_is_removed_brings_nothing_but_what_it_was_in_the_way_of() {
+    let types = ccm_resources::types();
+    for (type_name, name) in [("package", "tool"), ("file", "/opt/tool")] {
+        let spec = types.iter().find(|found| found.name() == type_name).expect("the type");
+        for (missing, by_removal) in [
+            (Missing::Principal, false),
+            (Missing::Program("tool".to_owned()), false),
+            (Missing::Unit("tool.service".to_owned()), false),
+            (Missing::UsableUnit("tool.service".to_owned()), true),
+            (Missing::Path("/opt/tool".into()), true),
+        ] {
+            let may_bring =
+                |ensure| spec.may_bring(&resource(type_name, name, &[("ensure", ensure)]), &missing);
+            assert_eq!((may_bring("present"), may_bring("absent")), (true, by_removal), "{missing:?}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What is read, and what noop says of it.
 
-use ccm_host::Exit;
+use ccm_host::{Exit, FakeFile};
 use ccm_model::{Missing, Outcome};
 
 use crate::machine::{Machine, SYSTEMCTL};
@@ -203,6 +203,31 @@ fn a_service_that_would_be_started_brings_no_unit() {
     let transactions = machine.run(vec![service("web", &[]), service("nosuch", &[])], true);
     assert!(matches!(transactions[0].outcome, Outcome::WouldChange { .. }));
     assert_eq!(failure(&transactions[1]).chain, ["service not found: there is no unit `nosuch.service`"]);
+}
+
+#[test]
+fn what_would_be_removed_brings_no_unit() {
+    let mut machine = Machine::new();
+    machine.files.directories.insert("/opt".into());
+    machine.files.files.insert("/opt/web.service".into());
+    machine.has("inactive dead", &["LoadState=not-found"]);
+    let file = crate::build::resource("file", "/opt/web.service", &[("ensure", "absent")]);
+    let transactions = machine.run(vec![file, service("web", &[])], true);
+    assert!(matches!(transactions[0].outcome, Outcome::WouldChange { .. }));
+    assert_eq!(failure(&transactions[1]).chain, ["service not found: there is no unit `web.service`"]);
+}
+
+#[test]
+fn noop_does_not_know_a_unit_before_its_mask_is_removed() {
+    let mut machine = Machine::new();
+    let mask = "/etc/systemd/system/web.service";
+    machine.files.directories.insert("/etc/systemd/system".into());
+    machine.files.entries.borrow_mut().insert(mask.into(), FakeFile { link: true, ..FakeFile::of("") });
+    machine.has("inactive dead", &["LoadState=masked", "UnitFileState=masked"]);
+    let file = crate::build::resource("file", mask, &[("ensure", "absent")]);
+    let transactions = machine.run(vec![file, service("web", &[])], true);
+    let message = format!("not known before file#{mask}");
+    assert_eq!(transactions[1].outcome, Outcome::WouldChange { message });
 }
 
 #[test]

@@ -240,6 +240,34 @@ fn a_damaged_ledger_is_kept_and_everything_is_owed() {
 }
 
 #[test]
+fn what_is_intact_of_a_damaged_ledger_says_whose_it_is_and_what_to_do() {
+    let (scratch, _) = owing();
+    let file = ledgers(&scratch)[0].clone();
+    let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+    let intact = fs::read_to_string(&file).expect("a ledger");
+    let manifest = "[dir]/manifest.yaml";
+    let shown = |content: &str| {
+        fs::write(&file, content).expect("a ledger");
+        let called = ccm(&scratch, &["status", "--pending"]).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        called.stdout
+    };
+    let whole = shown(&(intact.clone() + "torn\n"));
+    let (head, rest) = whole.split_once('\n').expect("lines");
+    assert_eq!(head, format!("{manifest} ({name})"));
+    assert!(rest.starts_with("  can't be read, so all may be owed: damaged: line "), "{rest}");
+    assert!(rest.contains(&format!("\n  next: ccm apply {manifest} ")), "{rest}");
+    assert_eq!(pending(&scratch)["pending"][0]["key"], manifest);
+    let header = intact.lines().next().expect("a header").to_owned();
+    let of_none = shown(&(header + "\ntorn\n"));
+    assert!(of_none.starts_with(&format!("{manifest} (")), "{of_none}");
+    assert!(of_none.contains("  next: apply its manifest, which does all"), "{of_none}");
+    let garbage = shown("garbage\n");
+    assert!(garbage.starts_with(&format!("({name})\n")), "{garbage}");
+    assert!(garbage.contains("  next: apply its manifest, whose name or path "), "{garbage}");
+}
+
+#[test]
 fn a_name_is_one_line_without_blanks_around_it() {
     for name in ["' a'", "'a '", "\"a\\nb\""] {
         let scratch = Scratch::new();

@@ -73,7 +73,8 @@ fn shown(arguments: &Status) -> Result<String, Code> {
 /// `named` is the state directory if it is not the one that a run has by itself.
 fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named: Option<&Path>) -> String {
     let mut text = if ledgers.is_empty() { "no refresh is owed\n".to_owned() } else { String::new() };
-    for PendingLedger { file, key, refreshes, unreadable, untrusted } in ledgers {
+    for ledger in ledgers {
+        let PendingLedger { file, key, refreshes, unreadable, untrusted, .. } = ledger;
         let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
         text += &format!("{key}({})\n", escape_control(file));
         if let Some(reason) = unreadable {
@@ -93,7 +94,10 @@ fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named:
             text += &format!("  {}{kept}\n", escape_control(&owed_line(subscriber, refresh)));
         }
         if untrusted.is_empty() {
-            text += &next(file, refreshes, named);
+            text += &match unreadable {
+                Some(_) => next_of_unreadable(ledger, named),
+                None => next(file, refreshes, named),
+            };
         }
     }
     if is_going_on && !ledgers.is_empty() {
@@ -110,15 +114,12 @@ fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named:
 
 /// How what a ledger says is done, as far as a run would do it.
 fn next(file: &str, refreshes: &[PendingRefresh], state: Option<&Path>) -> String {
-    let files = SystemFiles::new(Cancellation::never());
-    // One that can't be looked for is not known to be gone.
-    let is_there = |manifest: &&str| files.exists(Path::new(manifest)).unwrap_or(true);
     // What came from standard input has no path.
     let (there, gone): (BTreeSet<&str>, BTreeSet<&str>) = refreshes
         .iter()
         .map(|owed| &*owed.manifest)
         .filter(|manifest| manifest.starts_with('/'))
-        .partition(is_there);
+        .partition(|manifest| is_there(manifest));
     let mut text = String::new();
     for manifest in &gone {
         text += &format!("  {} is not there any more, so no run of it does that", escape_control(manifest));
@@ -128,14 +129,37 @@ fn next(file: &str, refreshes: &[PendingRefresh], state: Option<&Path>) -> Strin
     }
     let is_due =
         |manifest: &&str| refreshes.iter().any(|owed| owed.manifest == **manifest && owed.kept_by.is_none());
+    text.extend(there.into_iter().filter(is_due).map(|manifest| apply(manifest, state)));
+    text
+}
+
+/// How what a ledger may say that can't be read is done.
+fn next_of_unreadable(ledger: &PendingLedger, state: Option<&Path>) -> String {
+    if ledger.is_newer {
+        return "  next: run that ccm, or one that is newer still\n".to_owned();
+    }
+    let manifests =
+        ledger.manifests.iter().filter(|manifest| manifest.starts_with('/') && is_there(manifest));
+    let text: String = manifests.map(|manifest| apply(manifest, state)).collect();
+    match ledger.key {
+        _ if !text.is_empty() => text,
+        Some(_) => "  next: apply its manifest, which does all that may be owed\n".to_owned(),
+        None => "  next: apply its manifest, whose name or path the name of the file comes from\n".to_owned(),
+    }
+}
+
+/// Tells whether a manifest is there. One that can't be looked for is not known to be gone.
+fn is_there(manifest: &str) -> bool {
+    SystemFiles::new(Cancellation::never()).exists(Path::new(manifest)).unwrap_or(true)
+}
+
+/// The line that says how a manifest is applied.
+fn apply(manifest: &str, state: Option<&Path>) -> String {
     let state = state.map_or_else(String::new, |state| {
         format!(" --state-dir {}", pasted::word(&state.display().to_string()))
     });
-    for manifest in there.into_iter().filter(is_due) {
-        let line = format!("ccm apply {}{state}", pasted::word(manifest));
-        text += &format!("  next: {}\n", escape_control(&line));
-    }
-    text
+    let line = format!("ccm apply {}{state}", pasted::word(manifest));
+    format!("  next: {}\n", escape_control(&line))
 }
 
 fn json(ledgers: &[PendingLedger]) -> Value {

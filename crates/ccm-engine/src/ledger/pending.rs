@@ -1,12 +1,13 @@
 //! What all manifests owe, for who asks.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ccm_host::state::Directory;
 use ccm_model::{Failure, KeptBy, OwedRefresh, ResourceId};
 
 use super::file::{DIRECTORY, ENDING, read};
-use super::record::{Unreadable, parse};
+use super::record::{Remains, Unreadable, parse, remains};
 use super::{LedgerError, enter, untrusted};
 
 /// The ledger of a manifest, as it was found.
@@ -20,6 +21,10 @@ pub struct PendingLedger {
     pub refreshes: Vec<PendingRefresh>,
     /// Why nobody knows what is owed; none if it is known.
     pub unreadable: Option<String>,
+    /// A newer ccm wrote it, and a run of this one refuses it.
+    pub is_newer: bool,
+    /// The files of manifests that the records name which can be read of one that is damaged.
+    pub manifests: BTreeSet<String>,
     /// Why no run acts on it: somebody else can have written it. One layer each; empty if that is not so.
     pub untrusted: Vec<String>,
 }
@@ -67,23 +72,28 @@ pub fn damaged(state: &Path) -> Result<Vec<String>, LedgerError> {
 
 /// One of them; none if it owes nothing, or was removed by now.
 fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<PendingLedger> {
-    let unreadable = |reason: String| PendingLedger {
+    let unreadable = |error: Unreadable, Remains { key, manifests }: Remains| PendingLedger {
         file: file.clone(),
-        key: None,
+        key,
         refreshes: Vec::new(),
-        unreadable: Some(reason),
+        is_newer: matches!(error, Unreadable::Newer { .. }),
+        unreadable: Some(match error {
+            Unreadable::Newer { version } => format!("written by a newer ccm (its version is {version})"),
+            Unreadable::Damaged { reason } => format!("damaged: {reason}"),
+        }),
+        manifests,
         untrusted: untrusted.clone(),
     };
     let bytes = match read(directory, &file) {
         Ok(bytes) => bytes?,
-        Err(error) => return Some(unreadable(format!("damaged: {error}"))),
+        Err(error) => {
+            let damaged = Unreadable::Damaged { reason: error.to_string() };
+            return Some(unreadable(damaged, Remains::default()));
+        }
     };
     let content = match parse(&bytes) {
         Ok(content) => content,
-        Err(Unreadable::Newer { version }) => {
-            return Some(unreadable(format!("written by a newer ccm (its version is {version})")));
-        }
-        Err(Unreadable::Damaged { reason }) => return Some(unreadable(format!("damaged: {reason}"))),
+        Err(error) => return Some(unreadable(error, remains(&bytes))),
     };
     let refreshes = content.debts.into_iter().map(|(pair, debt)| PendingRefresh {
         subscriber: pair.subscriber.shown,
@@ -98,5 +108,13 @@ fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<Pe
     });
     let refreshes: Vec<PendingRefresh> = refreshes.collect();
     let is_shown = !refreshes.is_empty() || !untrusted.is_empty();
-    is_shown.then_some(PendingLedger { file, key: Some(content.key), refreshes, unreadable: None, untrusted })
+    is_shown.then_some(PendingLedger {
+        file,
+        key: Some(content.key),
+        refreshes,
+        unreadable: None,
+        is_newer: false,
+        manifests: BTreeSet::new(),
+        untrusted,
+    })
 }

@@ -1,6 +1,6 @@
 //! The lines of a ledger, and what they come to. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -158,6 +158,27 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
         }
     }
     Ok(Content { key: header.manifest, salt: header.salt, debts })
+}
+
+/// What is still told by the lines of a ledger that can't be read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Remains {
+    /// Whose it is.
+    pub key: Option<String>,
+    /// The files of manifests that owe something, or did.
+    pub manifests: BTreeSet<String>,
+}
+
+/// Reads what can be read of a ledger that is damaged or newer. Nothing may be done or forgotten because of it.
+pub(crate) fn remains(bytes: &[u8]) -> Remains {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let header = lines.next().and_then(|head| serde_json::from_slice::<Header>(head).ok());
+    let key = header.filter(|header| header.protocol == PROTOCOL).map(|header| header.manifest);
+    let manifest = |line| match serde_json::from_slice(line) {
+        Ok(Record::Owed { manifest, .. }) => Some(manifest),
+        _ => None,
+    };
+    Remains { key, manifests: lines.filter_map(manifest).collect() }
 }
 
 /// Enters a record; none if it is not one.

@@ -137,6 +137,27 @@ fn a_newer_ledger_is_not_damaged_whatever_is_in_it() {
 }
 
 #[test]
+fn what_is_intact_of_a_damaged_ledger_tells_whose_it_is() {
+    let of = |manifest: &str| Debt { manifest: manifest.to_owned(), ..debt(1) };
+    let a = owed(&pair("a", "x"), &of("/a.yaml"));
+    let b = owed(&pair("b", "x"), &of("/b.yaml"));
+    let site = Some("site");
+    for (text, key, manifests) in [
+        (header() + &a + "{}\n" + &b + &a, site, &["/a.yaml", "/b.yaml"][..]),
+        (header() + "torn\n", site, &[]),
+        (header().trim_end().to_owned(), site, &[]),
+        (header().replace(":1,", ":2,") + "new\n", site, &[]),
+        ("garbage\n".to_owned() + &b, None, &["/b.yaml"]),
+        (header().replace("v1.ledger", "v1.other") + &a[..9], None, &[]),
+        (String::new(), None, &[]),
+    ] {
+        let manifests = manifests.iter().map(|manifest| (*manifest).to_owned()).collect();
+        let expected = Remains { key: key.map(str::to_owned), manifests };
+        assert_eq!(remains(text.as_bytes()), expected, "{text}");
+    }
+}
+
+#[test]
 fn fields_may_be_added() {
     let text = header().replace(":1,", ":1,\"new\":1,")
         + &owed(&pair("a", "x"), &debt(1)).replace('{', "{\"new\":1,");

@@ -228,15 +228,15 @@ fn candidate(package: &Package, state: &State) -> Result<Option<String>, Failure
             "every version of `{}` is excluded by the settings of the package tool",
             package.name
         ))),
-        Offer::Unknown | Offer::Virtual => Err(not_offered(package, state)),
+        Offer::Unknown | Offer::Virtual { .. } => Err(not_offered(package, state)),
     }
 }
 
 fn not_offered(package: &Package, state: &State) -> Failure {
     let name = &package.name;
-    if state.offer == Offer::Virtual {
+    if let Offer::Virtual { by } = &state.offer {
         return Failure::new(format!("there is no package `{name}` itself: other packages provide it"))
-            .with_hint("name one of those that provide it");
+            .with_hint(format!("name one of those that provide it: {}", listed(by)));
     }
     let mut failure = Failure::new(format!("there is no package `{name}` in the index"));
     failure.chain.extend_from_slice(&state.left_out);
@@ -249,8 +249,6 @@ fn not_offered(package: &Package, state: &State) -> Failure {
 }
 
 fn no_such_version(package: &Package, state: &State, wanted: &str) -> Failure {
-    /// How many versions are named.
-    const NAMED: usize = 5;
     let Offer::Versions { all, .. } = &state.offer else {
         return match state.offer {
             // Only a plan that is never carried out is made without asking.
@@ -261,15 +259,21 @@ fn no_such_version(package: &Package, state: &State, wanted: &str) -> Failure {
     let mut known: Vec<&str> = all.iter().map(String::as_str).collect();
     known.sort_by(|left, right| state.scheme.compare(right, left));
     known.dedup();
-    let more = known.len().saturating_sub(NAMED);
-    let known: Vec<&str> = known.into_iter().take(NAMED).map(|version| state.scheme.shown(version)).collect();
+    let known: Vec<&str> = known.into_iter().map(|version| state.scheme.shown(version)).collect();
     let mut failure =
         Failure::new(format!("there is no version {wanted} of `{}` in the index", package.name));
     failure.chain.extend_from_slice(&state.left_out);
-    match (known.is_empty(), more) {
-        (true, _) => failure,
-        (false, 0) => failure.with_hint(format!("it has {}", known.join(", "))),
-        (false, more) => failure.with_hint(format!("it has {}, and {more} more", known.join(", "))),
+    if known.is_empty() { failure } else { failure.with_hint(format!("it has {}", listed(&known))) }
+}
+
+/// The first few, and how many more there are.
+fn listed<S: AsRef<str>>(all: &[S]) -> String {
+    /// How many are named.
+    const NAMED: usize = 5;
+    let named: Vec<&str> = all.iter().take(NAMED).map(AsRef::as_ref).collect();
+    match all.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{}, and {more} more", named.join(", ")),
     }
 }
 

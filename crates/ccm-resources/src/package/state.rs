@@ -69,7 +69,10 @@ pub(crate) enum Offer {
     /// It knows no such package.
     Unknown,
     /// It knows the name, which stands for whatever provides it.
-    Virtual,
+    Virtual {
+        /// The packages that do, in order.
+        by: Vec<String>,
+    },
     /// These versions.
     Versions {
         /// The one that an installation takes if nothing else is said; none if all are excluded.

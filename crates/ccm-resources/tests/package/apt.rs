@@ -93,6 +93,7 @@ fn noop_says_what_would_happen_and_what_would_fail() {
         "virtual",
         "half 1",
     ]));
+    machine.provides(&["virtual one"]);
     let done = machine.noop(vec![
         package("zsh", &[("ensure", "latest")]),
         package("vim", &[("ensure", "latest")]),
@@ -126,7 +127,38 @@ fn noop_says_what_would_happen_and_what_would_fail() {
     );
     assert_eq!(done[0].reason.as_deref(), Some("version 5.9-4 is installed, and 5.9-5 is the latest"));
     assert_eq!(done[7].reason.as_deref(), Some("it is not wholly installed: it is unpacked"));
-    assert_eq!(machine.ran().len(), 2, "{:?}", machine.ran());
+    assert_eq!(machine.ran().len(), 3, "{:?}", machine.ran());
+}
+
+#[test]
+fn a_name_that_is_only_mentioned_is_not_taken_for_a_virtual_package() {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["ca-certificates", "mta", "many", "zsh 5.9-4"]));
+    machine.provides(&["ca-certificates", "mta postfix dma", "many f e d c b a"]);
+    let names = ["ca-certificates", "mta", "many"];
+    let failed = machine.apply(names.iter().map(|name| package(name, &[])).collect());
+    let told: Vec<_> =
+        failed.iter().map(|failed| (&failure(failed).chain[..], &failure(failed).hints[..])).collect();
+    let chain = |sentence: &str| vec![sentence.to_owned()];
+    let virtually =
+        |name: &str| chain(&format!("there is no package `{name}` itself: other packages provide it"));
+    for (told, expected) in told.into_iter().zip([
+        (
+            chain("there is no package `ca-certificates` in the index"),
+            chain("check the name; `update_cache: 1d` refreshes an index that is too old to know it"),
+        ),
+        (virtually("mta"), chain("name one of those that provide it: dma, postfix")),
+        (virtually("many"), chain("name one of those that provide it: a, b, c, d, e, and 1 more")),
+    ]) {
+        assert_eq!(told, (&expected.0[..], &expected.1[..]));
+    }
+    let asked: Vec<String> = machine.ran().into_iter().filter(|line| line.contains("showpkg")).collect();
+    assert_eq!(asked, ["apt-cache showpkg -- ca-certificates many mta"]);
+
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["zsh 5.9-4"]));
+    machine.noop(vec![package("zsh", &[]), package("gone", &[])]);
+    assert!(machine.ran().iter().all(|line| !line.contains("showpkg")), "{:?}", machine.ran());
 }
 
 #[test]

@@ -65,6 +65,11 @@ impl Machine {
         self.runner.index.replace(printed.to_owned());
     }
 
+    /// What of the names that it has no version of is provided, each as `name provider…`.
+    pub(crate) fn provides(&self, packages: &[&str]) {
+        self.runner.provided.replace(showpkg(packages));
+    }
+
     /// What it says beside each answer.
     pub(crate) fn index_warns(&self, stderr: &str) {
         self.runner.warning.replace(stderr.to_owned());
@@ -130,6 +135,21 @@ pub(crate) fn policy(packages: &[&str]) -> String {
     packages.iter().map(stanza).collect()
 }
 
+/// What `apt-cache showpkg` prints of names without a version, each as `name provider…`.
+fn showpkg(packages: &[&str]) -> String {
+    let stanza = |package: &&str| {
+        let mut words = package.split(' ');
+        let name = words.next().unwrap_or_default();
+        let by: Vec<String> = words.map(|provider| format!("{provider} 1-1 (= )\n")).collect();
+        let by = by.concat();
+        format!(
+            "Package: {name}\nVersions: \n\nReverse Depends: \n  other,{name}\nDependencies: \nProvides: \n\
+             Reverse Provides: \n{by}"
+        )
+    };
+    packages.iter().map(stanza).collect()
+}
+
 /// Each outcome in a word, with what noop says or why it failed.
 pub(crate) fn told(transactions: &[Transaction]) -> Vec<String> {
     let told = |transaction: &Transaction| match &transaction.outcome {
@@ -149,6 +169,7 @@ pub(crate) struct Packaged {
     index: RefCell<String>,
     warning: RefCell<String>,
     refreshed: RefCell<Option<String>>,
+    provided: RefCell<String>,
 }
 
 impl RunnerAround for Packaged {
@@ -170,6 +191,9 @@ impl RunnerAround for Packaged {
             }
             if has("policy") || has("repoquery") {
                 return Ok(printed(Exit::Code(0), &self.index.borrow(), &self.warning.borrow()));
+            }
+            if has("showpkg") {
+                return Ok(printed(Exit::Code(0), &self.provided.borrow(), ""));
             }
             if (has("update") || has("makecache"))
                 && let Some(index) = self.refreshed.take()

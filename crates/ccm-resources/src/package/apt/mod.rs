@@ -17,7 +17,7 @@ use super::state::{Found, Scheme};
 use super::tool::{Answer, Reach, Target, Tool, Way, bytes, exists, suits};
 use super::wanted::Package;
 use database::Database;
-use policy::Policy;
+use policy::{Policy, Providers};
 
 const APT_GET: &str = "/usr/bin/apt-get";
 const APT_CACHE: &str = "/usr/bin/apt-cache";
@@ -117,12 +117,21 @@ impl Tool for Apt {
     ) -> Local<'a, Result<Answer, Failure>> {
         Box::pin(async move {
             let mut offers = HashMap::with_capacity(names.len());
+            let mut bare = Vec::new();
             for names in names.chunks(NAMES_AT_ONCE) {
                 let args = [&["policy", "--"], names].concat();
                 let printed = ask(&Call::new(APT_CACHE, "apt-cache policy", &args), reach, false).await?;
                 let policy = Policy::parse(&printed.stdout);
                 let offer = |name: &&str| ((*name).to_owned(), policy.offer(database.told_as(name)));
                 offers.extend(names.iter().map(offer));
+                bare.extend(names.iter().copied().filter(|name| policy.is_bare(database.told_as(name))));
+            }
+            if !bare.is_empty() {
+                let args = [&["showpkg", "--"], &bare[..]].concat();
+                let printed = ask(&Call::new(APT_CACHE, "apt-cache showpkg", &args), reach, false).await?;
+                let providers = Providers::parse(&printed.stdout);
+                let offer = |name: &str| (name.to_owned(), providers.offer(database.told_as(name)));
+                offers.extend(bare.into_iter().map(offer));
             }
             Ok(Answer { offers, ..Answer::default() })
         })

@@ -1,6 +1,6 @@
-//! What `apt-cache policy` tells of packages.
+//! What `apt-cache policy` tells of packages, and `apt-cache showpkg` of those that only have a name.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::package::state::Offer;
 
@@ -19,8 +19,7 @@ impl Policy {
         let mut finish = |name: &str, candidate: &mut Option<String>, versions: &mut Vec<String>| {
             if !name.is_empty() {
                 let (candidate, all) = (candidate.take(), std::mem::take(versions));
-                let offer = if all.is_empty() { Offer::Virtual } else { Offer::Versions { candidate, all } };
-                offers.insert(name.to_owned(), offer);
+                offers.insert(name.to_owned(), Offer::Versions { candidate, all });
             }
         };
         for line in text.lines() {
@@ -42,7 +41,47 @@ impl Policy {
 
     /// What it has of a package, by the name that apt tells.
     pub(crate) fn offer(&self, told_as: &str) -> Offer {
-        self.0.get(told_as).cloned().unwrap_or(Offer::Unknown)
+        self.0.get(told_as).filter(|offer| !has_no_version(offer)).cloned().unwrap_or(Offer::Unknown)
+    }
+
+    /// Tells whether it has a name without any version: one that others provide, or only mention.
+    pub(crate) fn is_bare(&self, told_as: &str) -> bool {
+        self.0.get(told_as).is_some_and(has_no_version)
+    }
+}
+
+fn has_no_version(offer: &Offer) -> bool {
+    matches!(offer, Offer::Versions { all, .. } if all.is_empty())
+}
+
+/// What provides packages, by the names that apt tells.
+#[derive(Debug, Default)]
+pub(crate) struct Providers<'t>(HashMap<&'t str, BTreeSet<&'t str>>);
+
+impl<'t> Providers<'t> {
+    /// Reads it: a line with the name, and behind a heading a line for each version of each package that provides it.
+    pub(crate) fn parse(text: &'t str) -> Self {
+        let mut providers: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+        let mut name = "";
+        let mut is_list = false;
+        for line in text.lines() {
+            if let Some(next) = line.strip_prefix("Package: ") {
+                (name, is_list) = (next, false);
+            } else if line.starts_with("Reverse Provides:") {
+                is_list = true;
+            } else if is_list && let Some((provider, _)) = line.split_once(' ') {
+                providers.entry(name).or_default().insert(provider);
+            }
+        }
+        Self(providers)
+    }
+
+    /// What it has of a package that has no version.
+    pub(crate) fn offer(&self, told_as: &str) -> Offer {
+        match self.0.get(told_as) {
+            Some(by) => Offer::Virtual { by: by.iter().map(|provider| (*provider).to_owned()).collect() },
+            None => Offer::Unknown,
+        }
     }
 }
 
@@ -87,12 +126,44 @@ zsh:
         for (name, expected) in [
             ("bash", versions(Some("5.2.15-2+b13"), &["5.2.15-2+b13", "5.2.15-2+b8"])),
             ("libc6:i386", versions(None, &["1:2.36-9"])),
-            ("mail-transport-agent", Offer::Virtual),
+            ("mail-transport-agent", Offer::Unknown),
             ("zsh", versions(Some("5.9-4+b2"), &["5.9-4+b2"])),
             ("libc6", Offer::Unknown),
         ] {
             assert_eq!(policy.offer(name), expected, "{name}");
+            assert_eq!(policy.is_bare(name), name == "mail-transport-agent", "{name}");
         }
         assert_eq!(Policy::parse("").offer("bash"), Offer::Unknown);
+    }
+
+    #[test]
+    fn providers_are_told_from_what_only_mentions_a_package() {
+        let providers = Providers::parse(
+            "Package: mail-transport-agent
+Versions: 
+
+Reverse Depends: 
+  mutt,mail-transport-agent
+Dependencies: 
+Provides: 
+Reverse Provides: 
+postfix 3.7.11-0+deb12u1 (= )
+dma 0.13-1+b1 (= )
+postfix 3.7.10-0+deb12u1 (= )
+Package: ca-certificates
+Versions: 
+
+Reverse Depends: 
+  curl,ca-certificates
+Dependencies: 
+Provides: 
+Reverse Provides: 
+",
+        );
+        let by = vec!["dma".to_owned(), "postfix".to_owned()];
+        assert_eq!(providers.offer("mail-transport-agent"), Offer::Virtual { by });
+        for name in ["ca-certificates", "nosuch"] {
+            assert_eq!(providers.offer(name), Offer::Unknown, "{name}");
+        }
     }
 }

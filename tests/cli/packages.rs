@@ -223,3 +223,11 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_left_to_do() {
     assert!(called.stdout.contains(finished), "{}", called.shown());
     assert_eq!(has(&scratch), ["slow 1 installed"]);
 }
+
+#[test]
+fn a_package_that_takes_too_long_is_ended_whatever_time_there_is_for_locks() {
+    let Some(scratch) = prepared() else { return };
+    let called = apply(&scratch, "        - slow: {update_cache: 1h, timeout: 2s}\n");
+    assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
+    assert!(called.stdout.contains("timed out after 2s"), "{}", called.shown());
+}

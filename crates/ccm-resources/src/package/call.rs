@@ -98,7 +98,7 @@ pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result
     Ok(Printed { stdout: text(&finished.stdout), stderr: text(&finished.stderr) })
 }
 
-/// Carries out a call, waiting for locks.
+/// Carries out a call, waiting for locks: one that finds a lock held ends, and is begun again with all of its time.
 pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context<'_>) -> Result<(), Failure> {
     let (host, cancellation) = (context.host, context.cancellation);
     let lock_timeout = limits.lock;
@@ -108,12 +108,7 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
         if cancellation.level() > Level::Go {
             break Err(stopped(call));
         }
-        let left = lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
-        let mut call = call.clone();
-        for arg in &mut call.args {
-            *arg = arg.replace(SECONDS_LEFT, &left.as_secs().to_string());
-        }
-        let command = call.command(host, limits.work.map(|work| work.saturating_add(left)));
+        let command = call.command(host, limits.work);
         let mut waits = false;
         let mut on_line = |stream, line: &str| {
             let Some(lock) = held_lock(line) else { return ControlFlow::Continue(()) };
@@ -140,7 +135,7 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
             continue;
         }
         let is_over = cancellation.level() > Level::Go;
-        let judged = judge(&call, finished).map(drop);
+        let judged = judge(call, finished).map(drop);
         break judged.map_err(|mut failure| {
             if !is_locked {
                 return failure;
@@ -167,9 +162,6 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
     }
     ended
 }
-
-/// Stands in an argument for the seconds that are left to wait for a lock.
-pub(crate) const SECONDS_LEFT: &str = "{seconds left}";
 
 /// How a line begins with which dnf 5 starts to wait without an end.
 const WAITS_FOR_EVER: &str = "Waiting for a lock on ";

@@ -100,7 +100,7 @@ impl Machine {
 
     /// The lines of what was run, shortened, and forgotten.
     pub(crate) fn ran(&self) -> Vec<String> {
-        let options = " -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 --";
+        let options = " -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=0 --";
         let conffiles = " -o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold";
         let short = |line: String| {
             line.replace(conffiles, "").replace(options, "").replace("/usr/bin/", "").replace(" -o ", " ")

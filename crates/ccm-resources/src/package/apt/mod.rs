@@ -11,7 +11,7 @@ use ccm_engine::Suitability;
 use ccm_host::{FileKind, Host, Level, Local, Look};
 use ccm_model::Failure;
 
-use super::call::{Call, SECONDS_LEFT, ask};
+use super::call::{Call, ask};
 use super::provider::Packages;
 use super::state::{Found, Scheme};
 use super::tool::{Answer, Reach, Target, Tool, Way, bytes, exists, suits};
@@ -195,9 +195,9 @@ fn no_status() -> Failure {
         .with_hint("dpkg keeps the one before in /var/lib/dpkg/status-old, and older ones in /var/backups")
 }
 
-/// A call of apt-get for packages. Nothing of it asks a question; changed configuration files are kept.
+/// A call of apt-get for packages. Nothing of it asks a question; changed configuration files are kept. It does not wait
+/// for a lock by itself, for that would count as the time that it works.
 fn call(way: Way, targets: &[Target<'_>], title: &'static str, options: &[&str]) -> Call {
-    let lock = format!("DPkg::Lock::Timeout={SECONDS_LEFT}");
     let mut args = match way {
         Way::Install { recommends, is_downgrade } => {
             let recommends = if recommends { "--install-recommends" } else { "--no-install-recommends" };
@@ -209,7 +209,7 @@ fn call(way: Way, targets: &[Target<'_>], title: &'static str, options: &[&str])
         Way::Remove { purge } => [&["remove"][..], purge.then_some("--purge").as_slice()].concat(),
     };
     args.extend(options);
-    args.extend(["-y", "-q", "-o", "Dpkg::Use-Pty=0", "-o", &lock, "--"]);
+    args.extend(["-y", "-q", "-o", "Dpkg::Use-Pty=0", "-o", "DPkg::Lock::Timeout=0", "--"]);
     let named = |target: &Target<'_>| match target.version {
         Some(version) => format!("{}={version}", target.name),
         None => target.name.to_owned(),

@@ -231,3 +231,28 @@ fn a_package_that_takes_too_long_is_ended_whatever_time_there_is_for_locks() {
     assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
     assert!(called.stdout.contains("timed out after 2s"), "{}", called.shown());
 }
+
+#[test]
+fn a_removal_that_another_program_is_in_the_way_of_changes_nothing() {
+    let Some(scratch) = prepared() else { return };
+    let first = apply(&scratch, "        - tool: {update_cache: 1h}\n");
+    assert_eq!(outcomes(&first), ["changed"], "{}", first.shown());
+    let running = call(&scratch, "        - slow:\n", &[]).start();
+    wait_until("the package is being installed", || scratch.has("begun"));
+    let refused = call(
+        &scratch,
+        "        - tool: {ensure: absent, lock_timeout: 0}\n",
+        &["--state-dir", &scratch.at("other")],
+    )
+    .run();
+    scratch.write("go-on", "");
+    let called = running.finish();
+    assert_eq!(outcomes(&called), ["changed"], "{}", called.shown());
+    assert_eq!(outcomes(&refused), ["failed"], "{}", refused.shown());
+    for expected in ["another program works on the packages", "nothing was changed"] {
+        assert!(refused.stdout.contains(expected), "{expected}: {}", refused.shown());
+    }
+    for unexpected in ["waiting: ", "something may have been changed"] {
+        assert!(!refused.shown().contains(unexpected), "{unexpected}: {}", refused.shown());
+    }
+}

@@ -98,12 +98,15 @@ pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result
     Ok(Printed { stdout: text(&finished.stdout), stderr: text(&finished.stderr) })
 }
 
-/// Carries out a call, waiting for locks: one that finds a lock held ends, and is begun again with all of its time.
+/// Carries out a call, waiting for locks: one that finds a lock held ends, and is begun again with all of its time. A
+/// failure says whether it may have changed something.
 pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context<'_>) -> Result<(), Failure> {
     let (host, cancellation) = (context.host, context.cancellation);
     let lock_timeout = limits.lock;
     let began = host.clock.monotonic();
+    let left = || lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
     let mut told = None;
+    let mut has_begun = false;
     let ended = loop {
         if cancellation.level() > Level::Go {
             break Err(stopped(call));
@@ -113,7 +116,9 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
         let mut on_line = |stream, line: &str| {
             let Some(lock) = held_lock(line) else { return ControlFlow::Continue(()) };
             if told.is_none() {
-                context.line(stream, &format!("waiting: {lock}"));
+                if !left().is_zero() {
+                    context.line(stream, &format!("waiting: {lock}"));
+                }
                 told = Some(lock.to_owned());
             }
             // Nothing was begun, and nobody else would end it.
@@ -129,8 +134,11 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
             context.note(format!("left running: {} {}", process.pid, process.name));
         }
         let failed = finished.exit != Exit::Code(0);
-        let is_locked = failed && text(&finished.stderr).lines().any(|line| held_lock(line).is_some());
-        let left = lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
+        let stderr = text(&finished.stderr);
+        let is_locked = failed && stderr.lines().any(|line| held_lock(line).is_some());
+        // A lock that dpkg does not get may be one in the midst of a change.
+        has_begun |= !is_locked || stderr.lines().any(|line| line.starts_with(DPKG_ERROR));
+        let left = left();
         if is_locked && !left.is_zero() && host.pause(PAUSE.min(left), cancellation).await {
             continue;
         }
@@ -160,7 +168,7 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
         let took = display_duration(waited);
         context.warn(format!("had to wait for another program: {lock}; in all it took {took}"));
     }
-    ended
+    ended.map_err(|failure| Failure { changed: call.is_delicate && has_begun, ..failure })
 }
 
 /// How a line begins with which dnf 5 starts to wait without an end.

@@ -229,17 +229,17 @@ impl<T: Tool> Packages<T> {
             Err(failure) => failure,
         };
         let database = self.database(context).await;
-        let mut failure = self.advised(failure, database.as_deref().ok());
-        failure.changed = true;
+        let failure = self.advised(failure, database.as_deref().ok());
         let Ok(database) = database else {
             let failure = failure.with_hint(self.0.repair());
             return members.iter().map(|_| Err(failure.clone())).collect();
         };
         let judged = members.iter().map(|member| {
             let found = self.0.find(&database, &member.package.name);
+            let changed = failure.changed || found != member.state.found;
             let state = State { found, ..member.state.clone() };
             match lacking(member.package, &state, member.version.as_deref()) {
-                Some(_) => Err(failure.clone()),
+                Some(_) => Err(Failure { changed, ..failure.clone() }),
                 None => done(member),
             }
         });
@@ -271,7 +271,7 @@ impl<T: Tool> Packages<T> {
         let ended = carry_out(&finish, limits, context).await.map_err(|failure| {
             let failure =
                 failure.because_of("an earlier change of packages was interrupted, and can't be finished");
-            Failure { changed: true, ..failure }.with_hint(self.0.repair())
+            failure.with_hint(self.0.repair())
         });
         *mended = Some(ended.clone());
         ended?;

@@ -520,6 +520,29 @@ fn a_lock_of_another_program_is_waited_for() {
 }
 
 #[test]
+fn a_change_that_a_lock_refused_has_changed_nothing() {
+    let held = "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7 (apt-get)\n\
+                E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n";
+    // apt has begun, and its dpkg came too late.
+    let inside = "dpkg: error: dpkg database lock was locked by another process with pid 7\n\
+                  E: Sub-process /usr/bin/dpkg returned an error code (2)\n";
+    let line = "/usr/bin/apt-get remove -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=0 -- a";
+    for (stderr, after, changed) in [
+        (held, "a installed 1", false),
+        // What it says is not all that counts.
+        (held, "a half-configured 1", true),
+        (inside, "a installed 1", true),
+        ("E: it breaks\n", "a installed 1", true),
+    ] {
+        let machine = Machine::debian(&["a installed 1"]);
+        machine.becomes(&[after]);
+        machine.refuses(line, stderr);
+        let done = machine.apply(vec![package("a", &[("ensure", "absent"), ("lock_timeout", "0")])]);
+        assert_eq!(failure(&done[0]).changed, changed, "{stderr} {after}");
+    }
+}
+
+#[test]
 fn a_daemon_that_a_package_starts_is_noted() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1"]));

@@ -15,7 +15,6 @@ mod listeners;
 mod manifest;
 mod messages;
 mod owed;
-mod pasted;
 mod printed;
 mod secrets;
 mod show;

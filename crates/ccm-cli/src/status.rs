@@ -14,7 +14,7 @@ use crate::arguments::{HistoryOutput, Status};
 use crate::exit::Code;
 use crate::history::recorded;
 use crate::show::print;
-use crate::{messages, owed, pasted, state};
+use crate::{messages, owed, state};
 
 /// Shows them.
 pub(crate) fn run(arguments: &Status) -> Code {
@@ -156,9 +156,9 @@ fn is_there(manifest: &str) -> bool {
 /// The line that says how a manifest is applied.
 fn apply(manifest: &str, state: Option<&Path>) -> String {
     let state = state.map_or_else(String::new, |state| {
-        format!(" --state-dir {}", pasted::word(&state.display().to_string()))
+        format!(" --state-dir {}", shell_words::quote(&state.display().to_string()))
     });
-    let line = format!("ccm apply {}{state}", pasted::word(manifest));
+    let line = format!("ccm apply {}{state}", shell_words::quote(manifest));
     format!("  next: {}\n", escape_control(&line))
 }
 

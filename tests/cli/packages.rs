@@ -166,6 +166,26 @@ fn a_bad_package_fails_alone_and_what_goes_with_another_is_told() {
 }
 
 #[test]
+fn an_index_that_was_emptied_is_refreshed() {
+    let Some(scratch) = prepared() else { return };
+    let latest = "        - tool: {ensure: latest, update_cache: 1h}\n";
+    for expected in ["changed", "stable"] {
+        let called = apply(&scratch, latest);
+        assert_eq!(outcomes(&called), [expected], "{}", called.shown());
+    }
+    let removed =
+        Command::new("/bin/sh").args(["-c", "rm -rf lists/lists/*"]).current_dir(scratch.path()).status();
+    assert!(removed.expect("a shell").success());
+    let noop = call(&scratch, latest, &["--noop"]).run();
+    let unknown = "not known before the index of packages is refreshed";
+    assert!(noop.stdout.contains(unknown), "{}", noop.shown());
+    let called = apply(&scratch, latest);
+    assert!(called.stdout.contains("the index of packages was refreshed"), "{}", called.shown());
+    let noop = call(&scratch, latest, &["--noop"]).run();
+    assert!(!noop.stdout.contains(unknown), "{}", noop.shown());
+}
+
+#[test]
 fn held_packages_stay_as_they_are() {
     let Some(scratch) = prepared() else { return };
     let first = apply(&scratch, "        - tool: {ensure: 1.0-1, update_cache: 1h}\n");

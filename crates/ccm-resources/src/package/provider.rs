@@ -29,6 +29,9 @@ struct Answered<D>(RefCell<Answer>, PhantomData<D>);
 /// all costs hardly more than to ask for one.
 struct Asked<D>(RefCell<BTreeSet<String>>, PhantomData<D>);
 
+/// Whether the index holds anything, which holds as long as the database does.
+struct HasIndex<D>(bool, PhantomData<D>);
+
 /// What was read so far in the run, by names without architectures.
 struct Claims<D>(RefCell<HashMap<String, Vec<Package>>>, PhantomData<D>);
 
@@ -63,7 +66,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
             let database = self.database(context).await?;
             let is_before = matches!(reading, Reading::Before { .. });
             let twin = if is_before { self.claim(package, &database, context)? } else { None };
-            let mut state = State { twin, ..self.state(package, &database, context) };
+            let mut state = State { twin, ..self.state(package, &database, context).await };
             let is_latest = package.ensure == Ensure::Latest && state.installed().is_some();
             if is_latest && !state.is_stale && is_before {
                 self.ask(&[&package.name], context).await?.tell(&package.name, &mut state);
@@ -89,8 +92,10 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
             };
             let mut states: Vec<Result<State, Failure>> = Vec::with_capacity(packages.len());
             for package in packages {
-                let twin = self.claim(package, &database, context);
-                states.push(twin.map(|twin| State { twin, ..self.state(package, &database, context) }));
+                states.push(match self.claim(package, &database, context) {
+                    Ok(twin) => Ok(State { twin, ..self.state(package, &database, context).await }),
+                    Err(failure) => Err(failure),
+                });
             }
             let read = packages.iter().zip(&mut states);
             let read = read.filter_map(|(package, state)| Some((*package, state.as_mut().ok()?)));
@@ -169,7 +174,8 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                     Err(failure) => foreseen.push(failure.chain.join(": ")),
                 }
             }
-            let refreshes = package.update_cache.is_some_and(|age| own_is_older(&self.0, context, age));
+            let is_due = |age| state.is_stale || own_is_older(&self.0, context, age);
+            let refreshes = package.update_cache.is_some_and(is_due);
             match plan(package, &state) {
                 Plan::Install(Install { version: Err(failure), .. }) if state.offer != Offer::NotAsked => {
                     let message = failure.chain.join(": ");
@@ -222,7 +228,7 @@ impl<T: Tool> Packages<T> {
         Ok(twin)
     }
 
-    fn state(&self, package: &Package, database: &T::Database, context: &Context<'_>) -> State {
+    async fn state(&self, package: &Package, database: &T::Database, context: &Context<'_>) -> State {
         let found = self.0.find(database, &package.name);
         let offer = Offer::NotAsked;
         let state = State {
@@ -235,8 +241,21 @@ impl<T: Tool> Packages<T> {
         };
         // Its age matters only where something is looked up in it.
         let age = package.update_cache.filter(|_| matters(package, &state));
-        let is_stale = age.is_some_and(|age| is_older(&self.0, context, age));
+        let is_stale = match age {
+            Some(age) => is_older(&self.0, context, age) || !self.has_index(context).await,
+            None => false,
+        };
         State { is_stale, ..state }
+    }
+
+    /// Tells whether the index holds anything, as far as can be told: why not is said where it is looked into.
+    async fn has_index(&self, context: &Context<'_>) -> bool {
+        let reach = Reach::of(context);
+        let has_index = async || {
+            let has_index = self.0.has_index(reach).await.unwrap_or(true);
+            Ok::<_, Failure>(HasIndex::<T::Database>(has_index, PhantomData))
+        };
+        context.shared(has_index).await.is_ok_and(|has_index| has_index.0)
     }
 
     /// Asks the index for packages. What was asked once is not asked again until something changes.

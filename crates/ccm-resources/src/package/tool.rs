@@ -58,6 +58,11 @@ pub(crate) trait Tool: Sync {
     /// What is written whenever the index is refreshed, by whomever.
     fn stamps(&self) -> &'static [&'static str];
 
+    /// Tells whether there is anything that a refresh writes: if not, what its stamps say is of no account.
+    fn has_index<'a>(&'a self, _: Reach<'a>) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async { Ok(true) })
+    }
+
     /// The call that refreshes the index.
     fn refresh(&self, host: Host<'_>) -> Call;
 

@@ -48,6 +48,45 @@ fn an_old_index_is_refreshed_before_it_says_what_is_latest() {
 }
 
 #[test]
+fn an_index_without_lists_is_too_old_whatever_the_stamps() {
+    for stamp in ["/var/lib/apt/lists", "/var/lib/apt/periodic/update-success-stamp", "/state/refreshed-apt"]
+    {
+        let mut machine = Machine::debian(&["zsh installed 5.9-4"]);
+        modified(&mut machine, stamp, Duration::from_secs(60));
+        machine.index_is_emptied();
+        machine.index(&policy(&["zsh 5.9-4"]));
+        machine.index_becomes(&policy(&["zsh 5.9-5 5.9-4", "nano 7"]));
+        let nano = || package("nano", &[("update_cache", "1h")]);
+        let done = machine.noop(vec![nano()]);
+        let told =
+            "as things are now: there is no package `nano` in the index, which would be refreshed first";
+        assert_eq!(done[0].warnings, [told]);
+        machine.becomes(&["zsh installed 5.9-5"]);
+        let done = latest(&machine);
+        assert_eq!(done[0].final_ensure.as_deref(), Some("5.9-5"), "{stamp}");
+        assert_eq!(updates(&machine), 1, "{stamp}");
+        // There is one now.
+        latest(&machine);
+        assert_eq!(updates(&machine), 1, "{stamp}");
+    }
+}
+
+#[test]
+fn whether_there_are_lists_is_asked_once_and_only_where_the_stamps_do_not_say_it() {
+    let asked = |machine: &Machine| {
+        machine.runner.fake.lines().iter().filter(|line| line.contains("indextargets")).count()
+    };
+    for (update_cache, minutes, expected) in [("1h", 1, 1), ("1h", 61, 0), ("", 1, 0)] {
+        let mut machine = Machine::debian(&["zsh installed 5.9-4", "vim installed 9"]);
+        modified(&mut machine, "/var/lib/apt/lists", Duration::from_secs(60 * minutes));
+        let properties = [("ensure", "latest"), ("update_cache", update_cache)];
+        let properties = if update_cache.is_empty() { &properties[..1] } else { &properties };
+        machine.noop(vec![package("zsh", properties), package("vim", properties)]);
+        assert_eq!(asked(&machine), expected, "{update_cache} {minutes}");
+    }
+}
+
+#[test]
 fn noop_refreshes_nothing_and_says_that_it_can_not_know() {
     let machine = Machine::debian(&["zsh installed 5.9-4"]);
     let done = machine.noop(vec![package("zsh", &[("ensure", "latest"), ("update_cache", "1h")])]);

@@ -1,6 +1,6 @@
 //! A machine that the test invents, and runs on it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -68,6 +68,11 @@ impl Machine {
     /// What of the names that it has no version of is provided, each as `name provider…`.
     pub(crate) fn provides(&self, packages: &[&str]) {
         self.runner.provided.replace(showpkg(packages));
+    }
+
+    /// Leaves no list in it.
+    pub(crate) fn index_is_emptied(&self) {
+        self.runner.is_emptied.set(true);
     }
 
     /// What it says beside each answer.
@@ -170,6 +175,7 @@ pub(crate) struct Packaged {
     warning: RefCell<String>,
     refreshed: RefCell<Option<String>>,
     provided: RefCell<String>,
+    is_emptied: Cell<bool>,
 }
 
 impl RunnerAround for Packaged {
@@ -191,6 +197,13 @@ impl RunnerAround for Packaged {
             }
             if has("policy") || has("repoquery") {
                 return Ok(printed(Exit::Code(0), &self.index.borrow(), &self.warning.borrow()));
+            }
+            if has("indextargets") {
+                let lists = if self.is_emptied.get() { "" } else { "/var/lib/apt/lists/x_Packages\n" };
+                return Ok(printed(Exit::Code(0), lists, ""));
+            }
+            if has("update") {
+                self.is_emptied.set(false);
             }
             if has("showpkg") {
                 return Ok(printed(Exit::Code(0), &self.provided.borrow(), ""));

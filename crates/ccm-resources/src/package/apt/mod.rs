@@ -145,6 +145,15 @@ impl Tool for Apt {
         ]
     }
 
+    /// apt knows where its lists are and how they are named, and prints those that are there.
+    fn has_index<'a>(&'a self, reach: Reach<'a>) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async move {
+            let args = ["indextargets", "--format", "$(FILENAME)"];
+            let printed = ask(&Call::new(APT_GET, "apt-get indextargets", &args), reach, false).await?;
+            Ok(!printed.stdout.trim().is_empty())
+        })
+    }
+
     fn refresh(&self, _: Host<'_>) -> Call {
         Call::new(APT_GET, "apt-get update", &["update", "-q"])
     }

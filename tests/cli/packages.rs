@@ -25,6 +25,8 @@ mkdir -p repository build dpkg/info dpkg/updates dpkg/parts dpkg/triggers apt/ap
     apt/sources.list.d apt/trusted.gpg.d lists/lists/partial cache/archives/partial log
 package tool 1.0-1; package tool 1.0-2; package tool 2.0-1
 package other 3~rc1-1; package enemy 1 'Conflicts: other
+Provides: role
+Recommends: mentioned
 '
 package broken 1 '' 'echo it breaks >&2; exit 3'
 package settings 1 '' '' 'value = 1'; package settings 2 '' '' 'value = 2'
@@ -163,6 +165,21 @@ fn a_bad_package_fails_alone_and_what_goes_with_another_is_told() {
     let called = apply(&scratch, "        - enemy:\n");
     assert_eq!(outcomes(&called), ["changed"], "{}", called.shown());
     assert!(called.stdout.contains("warning: removed as well: other"), "{}", called.shown());
+}
+
+#[test]
+fn a_name_without_a_version_is_virtual_only_if_something_provides_it() {
+    let Some(scratch) = prepared() else { return };
+    let called =
+        apply(&scratch, "        - defaults: {update_cache: 1h}\n        - role:\n        - mentioned:\n");
+    assert_eq!(outcomes(&called), ["failed", "failed"], "{}", called.shown());
+    for expected in [
+        "there is no package `role` itself: other packages provide it",
+        "hint: name one of those that provide it: enemy\n",
+        "there is no package `mentioned` in the index",
+    ] {
+        assert!(called.stdout.contains(expected), "{expected}: {}", called.shown());
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod apply;
 mod captures;
 mod confined;
 mod documents;
+mod earlier_state;
 mod eval;
 mod examples;
 mod executions;

@@ -45,6 +45,8 @@ pub struct Error {
     pub message: String,
     /// How to go on.
     pub hints: Vec<String>,
+    /// Name that was probably meant, which one of the hints names too.
+    pub nearest: Option<String>,
     /// Why, for callers that react to it.
     pub cause: Cause,
 }
@@ -60,6 +62,7 @@ impl Error {
             range,
             message: message.into(),
             hints: Vec::new(),
+            nearest: None,
             cause: Cause::Language,
         })
     }
@@ -79,12 +82,15 @@ impl Error {
 
     /// The same with the nearest of the names that would have been right, if one is near.
     pub(crate) fn did_you_mean<'a>(
-        self: Box<Self>,
+        mut self: Box<Self>,
         word: &str,
         candidates: impl IntoIterator<Item = &'a str>,
     ) -> Box<Self> {
         match ccm_model::closest(word, candidates) {
-            Some(nearest) => self.hint(format!("did you mean `{nearest}`?")),
+            Some(nearest) => {
+                self.nearest = Some(nearest.to_owned());
+                self.hint(format!("did you mean `{nearest}`?"))
+            }
             None => self,
         }
     }

@@ -113,6 +113,7 @@ impl Evaluator<'_, '_> {
                 self.scope.call(name, &values).map_err(|error| {
                     let mut raised = Error::run(self.range(id), error.to_string());
                     raised.hints.clone_from(&error.hints);
+                    raised.nearest.clone_from(&error.nearest);
                     raised.because(Cause::Function { name: name.to_owned(), error: Box::new(error) })
                 })
             }

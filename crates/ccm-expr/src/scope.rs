@@ -56,6 +56,8 @@ pub struct FunctionError {
     pub message: String,
     /// How to go on.
     pub hints: Vec<String>,
+    /// Name that was probably meant, which one of the hints names too.
+    pub nearest: Option<String>,
     /// What lies beneath.
     #[source]
     pub source: Option<Box<dyn StdError + Send + Sync>>,

@@ -98,6 +98,8 @@ pub(crate) struct Mistake {
     pub(crate) range: Range<usize>,
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
+    /// Name that was probably meant, which one of the hints names too.
+    pub(crate) nearest: Option<String>,
     /// Places in templates that it comes from, the nearest first, each with what is there.
     pub(crate) places: Vec<(Span, String)>,
     /// The path that led to nothing, if that is the mistake.
@@ -110,11 +112,15 @@ const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partit
 impl Mistake {
     /// What says which fact was probably meant by one that is not there.
     pub(crate) fn near_fact(&self) -> Option<String> {
-        let near = self.hints.iter().find(|hint| hint.starts_with("did you mean"));
-        near.cloned().or_else(|| {
-            let root = self.missing.as_deref()?.split(['.', '[', '|']).nth(1)?;
-            closest(root, OF_EVERY_MACHINE).map(|meant| format!("did you mean `{meant}`?"))
-        })
+        let root = || self.missing.as_deref()?.split(['.', '[', '|']).nth(1);
+        let near = self.nearest.as_deref().or_else(|| closest(root()?, OF_EVERY_MACHINE));
+        near.map(|meant| format!("did you mean `{meant}`?"))
+    }
+
+    /// Returns `true` if it is a value of the data that is not there.
+    pub(crate) fn is_of_data(&self) -> bool {
+        let root = self.missing.as_deref().and_then(|missing| missing.split(['.', '[', '|']).next());
+        matches!(root, Some("Data" | "data"))
     }
 
     /// Tells whether it is nothing but a fact that is not there and that no machine has to have: below what
@@ -175,6 +181,7 @@ impl Evaluator<'_, '_> {
                 message: TOO_EARLY.to_owned(),
                 hints: Vec::new(),
                 places: Vec::new(),
+                nearest: None,
                 missing: None,
             }));
         }
@@ -219,7 +226,8 @@ impl Evaluator<'_, '_> {
             _ => {}
         }
         let Range { start, end } = error.range;
-        Mistake { range: start..end, message: error.message.clone(), hints, places: Vec::new(), missing }
+        let (message, nearest) = (error.message.clone(), error.nearest.clone());
+        Mistake { range: start..end, message, hints, nearest, places: Vec::new(), missing }
     }
 
     fn rendered<T>(
@@ -228,18 +236,21 @@ impl Evaluator<'_, '_> {
     ) -> Result<T, Trouble> {
         let calling = Calling::new(self);
         let rendered = render(&calling);
-        if self.manifest.is_incomplete
-            && matches!(&rendered, Err(error) if error.message.contains("`Data.") || error.message.contains("`data."))
-        {
-            return Err(Trouble::Reported);
-        }
-        calling.outcome(rendered, |error| Mistake {
+        let outcome = calling.outcome(rendered, |error| Mistake {
             range: 0..0,
             message: error.message,
             hints: error.hints,
+            nearest: error.nearest,
             places: Vec::new(),
             missing: None,
-        })
+        });
+        match outcome {
+            // What is wrong with the data was reported.
+            Err(Trouble::Mistake(mistake)) if self.manifest.is_incomplete && mistake.is_of_data() => {
+                Err(Trouble::Reported)
+            }
+            outcome => outcome,
+        }
     }
 }
 
@@ -385,7 +396,8 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
                     }
                     _ => path.closest(&root),
                 };
-                error.hints.extend(near.map(|near| format!("did you mean `{near}`?")));
+                error.hints.extend(near.iter().map(|near| format!("did you mean `{near}`?")));
+                error.nearest = near;
                 error.hints.push(format!("give a default if it may be missing: `lookup('{text}', '')`"));
                 Err(error)
             }
@@ -509,7 +521,10 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             _ => format!("the template `{written}` can't be rendered: {error}"),
         };
         self.broken.replace(Some(message.clone()));
-        FunctionError { message, hints: error.hints.clone(), source: None }
+        if let TemplateFault::Undefined(Some(expression)) = &error.fault {
+            self.missing.borrow_mut().get_or_insert_with(|| expression.clone());
+        }
+        FunctionError { message, hints: error.hints.clone(), ..FunctionError::default() }
     }
 }
 

@@ -22,7 +22,8 @@ impl Calling<'_, '_, '_> {
             {
                 let FunctionError { message, hints, .. } = error;
                 let places = Vec::new();
-                let mistake = Mistake { range: range.clone(), message, hints, places, missing: None };
+                let range = range.clone();
+                let mistake = Mistake { range, message, hints, nearest: None, places, missing: None };
                 return Some(Trouble::Mistake(mistake));
             }
         }

@@ -104,7 +104,7 @@ fn say(again: &[ChangedAgain], owed: &[&StillOwed]) {
 fn why(changed: &ChangedAgain) -> String {
     let triggers: Vec<String> = changed.triggered_by.iter().map(ToString::to_string).collect();
     let because = match (&*triggers, &changed.reason) {
-        ([], Some(reason)) => Some(reason.clone()),
+        ([], Some(reason)) => Some(reason.to_string()),
         ([], None) => None,
         (triggers, _) => Some(format!("triggered by {}", triggers.join(", "))),
     };

@@ -2,7 +2,7 @@
 
 use ccm_engine::{LateValues, Progress, Resolved};
 use ccm_manifest::{Completed, Late};
-use ccm_model::{Diagnostic, Failure, Resource, ResourceIndex, SourceMap, Span};
+use ccm_model::{Diagnostic, Failure, FailureKind, Location, Resource, ResourceIndex, SourceMap, Span};
 
 /// Completes the resources of a catalog.
 pub(crate) struct CatalogLate<'a, 's> {
@@ -30,10 +30,8 @@ impl LateValues for CatalogLate<'_, '_> {
         }
     }
 
-    fn place(&self, span: Span) -> Option<String> {
-        let texts = self.late.texts();
-        let (name, position) = texts.locate(span)?;
-        Some(format!("{name}:{}", position.display()))
+    fn location(&self, span: Span) -> Option<Location> {
+        self.late.texts().location(span)
     }
 
     fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
@@ -43,13 +41,14 @@ impl LateValues for CatalogLate<'_, '_> {
 
 /// Puts mistakes that showed only now into words, each with its place.
 fn failure(mistakes: &[Diagnostic], texts: &SourceMap) -> Failure {
-    let mut failure = Failure::new("its properties can't be worked out");
+    let mut failure = Failure::new(FailureKind::Value, "its properties can't be worked out");
     for mistake in mistakes {
-        let place = mistake.span().and_then(|span| texts.locate(span));
-        failure.chain.push(match place {
-            Some((name, position)) => format!("{name}:{}: {}", position.display(), mistake.message),
+        let location = mistake.span().and_then(|span| texts.location(span));
+        failure.chain.push(match &location {
+            Some(location) => format!("{location}: {}", mistake.message),
             None => mistake.message.clone(),
         });
+        failure.location = failure.location.or(location);
         failure.hints.extend(mistake.hints.iter().cloned());
     }
     failure

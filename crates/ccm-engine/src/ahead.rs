@@ -42,14 +42,14 @@ pub(crate) async fn read(
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
     let most = managed.reads_at_once().min(MOST);
-    if most > 1 && is_as_written && !turn.triggered && !turn.known.reads_singly() {
+    if most > 1 && is_as_written && turn.trigger.is_none() && !turn.known.reads_singly() {
         let (indices, mut others) = gather(turn, managed, most - 1, context);
         if !others.is_empty() {
             let before = turn.known.forgotten();
             let results = caught(managed.read_many(&mut others, context)).await;
             let Ok(Some(mut results)) = results else {
                 turn.known.read_singly();
-                return managed.read(turn.triggered, context).await;
+                return managed.read(turn.trigger.is_some(), context).await;
             };
             let rest = results.split_off(1);
             if before == turn.known.forgotten() {
@@ -60,7 +60,7 @@ pub(crate) async fn read(
             return results.pop().unwrap_or(Ok(()));
         }
     }
-    managed.read(turn.triggered, context).await
+    managed.read(turn.trigger.is_some(), context).await
 }
 
 /// Finds what comes later and can be read with a resource.

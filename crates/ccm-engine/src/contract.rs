@@ -2,18 +2,17 @@
 
 use std::any::Any;
 use std::collections::HashSet;
+use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Host, Local, Runner};
-use ccm_model::{Artifact, Failure, Fields, Resource, Secrets, Stream, TypeSpec};
+use ccm_model::{
+    Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Secrets, Stream, TypeSpec, display_timestamp,
+};
 
 use crate::Managed;
 use crate::known::Known;
-
-/// Why a resource that was triggered changes. Where the trigger is only owed from an earlier run, the engine says that
-/// instead.
-pub const SUBSCRIBED_CHANGED: &str = "a resource it subscribes to changed";
 
 /// A resource type, as the loader and the engine see it.
 pub trait ResourceType: TypeSpec + Sync {
@@ -30,15 +29,22 @@ pub trait ResourceKind: 'static {
     /// What an execution found out that the system can't be asked for afterwards, such as an exit code.
     type Effect;
 
+    /// The rules by which it decides.
+    type Rule: Rule;
+
     /// Decides what to do and why. Touches nothing.
-    fn decide(properties: &Self::Properties, state: &Self::State, triggered: bool) -> Decision;
+    fn decide(
+        properties: &Self::Properties,
+        state: &Self::State,
+        trigger: Option<&Trigger>,
+    ) -> Decision<Self::Rule>;
 
     /// Compares the state that was read after an execution with what was asked for.
     fn verify(
         properties: &Self::Properties,
         state: &Self::State,
         effect: &Self::Effect,
-    ) -> Result<Verified, Failure>;
+    ) -> Result<Verified<Self::Rule>, Failure>;
 
     /// Names what of a state deserves attention before anything is done, although it is no failure.
     fn remarks(properties: &Self::Properties, state: &Self::State) -> Vec<String> {
@@ -52,7 +58,7 @@ pub trait ResourceKind: 'static {
         None
     }
 
-    /// Describes a state for events. `decision` is the reason that [`Self::decide`] gave.
+    /// Describes a state for events. `decision` is the text of the rule that [`Self::decide`] applied.
     fn describe(properties: &Self::Properties, state: &Self::State, decision: &str) -> Described;
 }
 
@@ -164,18 +170,57 @@ pub enum Reading<'a, E> {
     After(&'a E),
 }
 
-/// What to do with a resource.
+/// A rule of a type, displayed as the reason for a decision.
+pub trait Rule: fmt::Display {
+    /// Name of the rule for programs, in snake case. It stays the same when the text changes.
+    fn name(&self) -> &'static str;
+}
+
+/// Trigger of a resource.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Decision {
+pub enum Trigger {
+    /// A resource that it subscribes to changed in this run.
+    Changed,
+    /// An earlier run left refreshes pending, and nothing that it subscribes to changed in this one.
+    Pending {
+        /// The first of the pending refreshes.
+        first: OwedRefresh,
+        /// `true` if there are more.
+        has_more: bool,
+    },
+}
+
+/// The reason for a refresh.
+impl fmt::Display for Trigger {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Pending { first, has_more } = self else {
+            return formatter.write_str("a resource it subscribes to changed");
+        };
+        let OwedRefresh { source, run_id, since, is_assumed } = first;
+        let more = if *has_more { ", and more" } else { "" };
+        if *is_assumed {
+            let because = "a refresh counts as owed, because the ledger was damaged";
+            write!(formatter, "{because} ({source} may have changed{more})")
+        } else {
+            let since = display_timestamp(*since, 0);
+            let because = "a refresh is owed from an earlier run";
+            write!(formatter, "{because} ({source} changed in {run_id}, since {since}{more})")
+        }
+    }
+}
+
+/// What to do with a resource. `R` is the type's own rule, or what remains of it where any type may stand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision<R = Reason> {
     /// Nothing.
     Keep {
-        /// Why: the rule that applied, in words.
-        reason: String,
+        /// The rule that applied.
+        reason: R,
     },
     /// Execute.
     Change {
-        /// Why: the rule that applied, in words.
-        reason: String,
+        /// The rule that applied.
+        reason: R,
         /// What noop says instead, in the voice of `Would have executed`.
         noop_message: String,
         /// How content changes, as a unified diff; only where [`Context::diff`] asks for it.
@@ -183,8 +228,8 @@ pub enum Decision {
     },
     /// What was read does not allow a decision.
     Fail {
-        /// Why: the rule that applied, in words.
-        reason: String,
+        /// The rule that applied.
+        reason: R,
         /// What went wrong.
         failure: Failure,
     },
@@ -192,11 +237,37 @@ pub enum Decision {
 
 /// What an execution that reached the desired state amounted to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verified {
+pub enum Verified<R = Reason> {
     /// Something was changed.
     Changed,
-    /// Nothing was changed, for this reason.
-    Unchanged(String),
+    /// Nothing was changed, by this rule.
+    Unchanged(R),
+}
+
+/// Returns what remains of a rule where any type may stand.
+pub(crate) fn reason(rule: &impl Rule) -> Reason {
+    Reason::new(rule.name(), rule.to_string())
+}
+
+impl<R: Rule> Decision<R> {
+    pub(crate) fn erased(self) -> Decision {
+        match self {
+            Self::Keep { reason: rule } => Decision::Keep { reason: reason(&rule) },
+            Self::Change { reason: rule, noop_message, diff } => {
+                Decision::Change { reason: reason(&rule), noop_message, diff }
+            }
+            Self::Fail { reason: rule, failure } => Decision::Fail { reason: reason(&rule), failure },
+        }
+    }
+}
+
+impl<R: Rule> Verified<R> {
+    pub(crate) fn erased(self) -> Verified {
+        match self {
+            Self::Changed => Verified::Changed,
+            Self::Unchanged(rule) => Verified::Unchanged(reason(&rule)),
+        }
+    }
 }
 
 /// A state, described for events.
@@ -278,5 +349,37 @@ impl Context<'_> {
     /// Hands on a line that a running command printed.
     pub fn line(&mut self, stream: Stream, line: &str) {
         (self.on_line)(stream, line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use ccm_model::ResourceId;
+
+    use super::*;
+
+    #[test]
+    fn a_pending_trigger_is_displayed_with_its_source_and_run() {
+        let pending = |is_assumed, has_more| {
+            let source = ResourceId::new("file", "/a");
+            let (run_id, since) = ("01a1".to_owned(), UNIX_EPOCH);
+            let first = OwedRefresh { source, run_id, since, is_assumed };
+            Trigger::Pending { first, has_more }.to_string()
+        };
+        assert_eq!(Trigger::Changed.to_string(), "a resource it subscribes to changed");
+        assert_eq!(
+            pending(false, false),
+            "a refresh is owed from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z)"
+        );
+        assert_eq!(
+            pending(false, true),
+            "a refresh is owed from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z, and more)"
+        );
+        assert_eq!(
+            pending(true, false),
+            "a refresh counts as owed, because the ledger was damaged (file#/a may have changed)"
+        );
     }
 }

@@ -6,15 +6,16 @@ use std::pin::pin;
 
 use ccm_host::Level;
 use ccm_model::{
-    Artifact, Catalog, Failure, Missing, Outcome, OwedRefresh, Resource, ResourceId, ResourceIndex,
-    SkipCause, display_timestamp,
+    Artifact, Catalog, Failure, FailureKind, Missing, Outcome, Reason, Resource, ResourceId, ResourceIndex,
+    SkipCause,
 };
 
 use crate::ahead::{self, Later};
-use crate::contract::{Context, Decision, Described, ResourceType, SUBSCRIBED_CHANGED, Verified};
+use crate::contract::{Context, Decision, Described, ResourceType, Trigger, Verified, reason};
 use crate::known::{Ahead, Known};
 use crate::late::{LateValues, Progress, Resolved};
 use crate::managed::Managed;
+use crate::rules::EngineRule;
 use crate::together::{self, Executed, Together};
 
 /// What the harness needs to know about a resource's turn.
@@ -26,9 +27,7 @@ pub(crate) struct Turn<'a> {
     pub late: &'a dyn LateValues,
     pub progress: &'a dyn Progress,
     pub noop: bool,
-    pub triggered: bool,
-    /// The refreshes that are owed from earlier runs, if nothing else triggered it.
-    pub only_owed: &'a [OwedRefresh],
+    pub trigger: Option<Trigger>,
     pub describe_unchanged: bool,
     /// A failure of this resource ends the run, or the manifest it is of.
     pub ends_on_failure: bool,
@@ -55,7 +54,7 @@ pub(crate) struct WouldChange {
 #[derive(Default)]
 pub(crate) struct Handled {
     pub provider: Option<&'static str>,
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     pub described: Option<Described>,
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
@@ -97,7 +96,8 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> std::thread::R
 fn from_panic(panic: &(dyn std::any::Any + Send)) -> Failure {
     let said = panic.downcast_ref::<&str>().copied();
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-    let mut failure = Failure::new(said).because_of("internal error, this is a bug in ccm");
+    let mut failure =
+        Failure::new(FailureKind::Internal, said).because_of("internal error, this is a bug in ccm");
     // It may have come in the middle of an execution.
     failure.changed = true;
     failure
@@ -108,16 +108,13 @@ async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'
         Ok(outcome) => outcome,
         Err(failure) => {
             match failure.missing.as_ref().filter(|_| turn.noop).and_then(turn.would_change_before) {
-                Some(before) => {
-                    let outcome = not_known(turn, handled, &before.resource);
-                    let cause = failure.chain.join(": ");
-                    if before.is_required {
-                        handled.reason = handled.reason.take().map(|reason| format!("{reason}: {cause}"));
-                    } else {
-                        // Nothing says that the two have to do with each other, and a typing error looks the same.
-                        handled.warnings.push(format!("as things are now: {cause}"));
-                    }
-                    outcome
+                Some(WouldChange { resource, is_required: true }) => {
+                    not_known(turn, handled, &resource, Some(failure.one_line()))
+                }
+                Some(WouldChange { resource, is_required: false }) => {
+                    // Nothing says that the two have to do with each other, and a typing error looks the same.
+                    handled.warnings.push(format!("as things are now: {}", failure.one_line()));
+                    not_known(turn, handled, &resource, None)
                 }
                 None if context.cancellation.level() > Level::Go => Outcome::Failed(Box::new(failure)),
                 None => Outcome::Failed(Box::new(placed(failure, turn))),
@@ -126,32 +123,23 @@ async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'
     }
 }
 
-/// Says where what failed was written: the property that the failure names, or the resource. What has run has more
+/// Adds where what failed was written: the property that the failure names, or the resource. What has run has more
 /// to say of itself than that.
 fn placed(mut failure: Failure, turn: &Turn<'_>) -> Failure {
-    if failure.changed {
+    if failure.changed || failure.location.is_some() {
         return failure;
     }
-    let properties = &turn.resource.properties;
-    let named = failure.chain.iter().find_map(|layer| {
-        let name = layer.strip_prefix('`')?.split('`').next()?;
-        properties.entry(name).map(|entry| entry.key.span)
-    });
-    if let Some(place) = turn.late.place(named.unwrap_or(turn.resource.span)) {
-        let file = place.split(':').next().unwrap_or_default();
-        // A late value has told its place already.
-        if !failure.chain.iter().any(|layer| layer.starts_with(file)) {
-            failure.hints.push(format!("it is written at {place}"));
-        }
-    }
+    let named = failure.property.as_deref().and_then(|name| turn.resource.properties.entry(name));
+    let span = named.map_or(turn.resource.span, |entry| entry.key.span);
+    failure.location = turn.late.location(span);
     failure
 }
 
 /// In noop, what can't be known because an earlier resource was not really changed.
-fn not_known(turn: &Turn<'_>, handled: &mut Handled, before: &ResourceId) -> Outcome {
-    let message = format!("not known before {before}");
-    handled.reason = Some(message.clone());
-    if turn.triggered { Outcome::WouldRefresh { message } } else { Outcome::WouldChange { message } }
+fn not_known(turn: &Turn<'_>, handled: &mut Handled, before: &ResourceId, cause: Option<String>) -> Outcome {
+    let message = EngineRule::NotKnownBefore { before, cause: None }.to_string();
+    handled.reason = Some(reason(&EngineRule::NotKnownBefore { before, cause }));
+    if turn.trigger.is_some() { Outcome::WouldRefresh { message } } else { Outcome::WouldChange { message } }
 }
 
 async fn manage(
@@ -177,16 +165,16 @@ async fn manage(
             return Ok(Outcome::Skipped { cause: SkipCause::Undone { noop } });
         }
         Resolved::NotBefore(before) => {
-            return Ok(not_known(turn, handled, &turn.catalog.resource(before).id));
+            return Ok(not_known(turn, handled, &turn.catalog.resource(before).id, None));
         }
-        Resolved::NoValue { reason } => {
-            handled.reason = Some(reason);
+        Resolved::NoValue { reason: why } => {
+            handled.reason = Some(reason(&EngineRule::NoValue(&why)));
             return Ok(Outcome::Unchanged);
         }
     };
     let is_as_written = std::ptr::eq(resource, turn.resource);
     // It was read as one that is not triggered, with what was known of it.
-    let ahead = turn.known.take_ahead(turn.index).filter(|_| is_as_written && !turn.triggered);
+    let ahead = turn.known.take_ahead(turn.index).filter(|_| is_as_written && turn.trigger.is_none());
     let (mut managed, read) = match ahead {
         Some(Ahead { managed, read }) => (managed, Some(read)),
         None => (turn.resource_type.bind(resource, context.host)?, None),
@@ -211,7 +199,8 @@ fn describe(
     handled: &mut Handled,
 ) {
     if turn.describe_unchanged || !matches!(result, Ok(Outcome::Unchanged)) {
-        handled.described = managed.describe(handled.reason.as_deref().unwrap_or_default());
+        let decision = handled.reason.as_ref().map_or("", |reason| &*reason.text);
+        handled.described = managed.describe(decision);
     }
 }
 
@@ -240,7 +229,7 @@ async fn drive(
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
     handled.warnings.extend(managed.remarks());
-    let noop_message = match managed.decide(turn.triggered) {
+    let noop_message = match managed.decide(turn.trigger.as_ref()) {
         Decision::Keep { reason } => {
             handled.reason = Some(reason);
             return Ok(Outcome::Unchanged);
@@ -250,7 +239,7 @@ async fn drive(
             return Err(failure);
         }
         Decision::Change { reason, noop_message, diff } => {
-            handled.reason = Some(with_debts(reason, turn.only_owed));
+            handled.reason = Some(reason);
             handled.diff = diff;
             noop_message
         }
@@ -263,11 +252,10 @@ async fn drive(
                 return Err(failure);
             }
             Err(failure) => {
-                let cause = failure.chain.join(": ");
-                handled.warnings.push(format!("as things are now it would fail: {cause}"));
+                handled.warnings.push(format!("as things are now it would fail: {}", failure.one_line()));
             }
         }
-        return Ok(if turn.triggered {
+        return Ok(if turn.trigger.is_some() {
             Outcome::WouldRefresh { message: noop_message }
         } else {
             Outcome::WouldChange { message: noop_message }
@@ -275,20 +263,6 @@ async fn drive(
     }
     together::execute(turn, managed, context).await?;
     verify(turn, managed, handled, context).await
-}
-
-/// Says of a change that is only owed from where it is: nothing that it subscribes to has changed in this run.
-fn with_debts(reason: String, owed: &[OwedRefresh]) -> String {
-    let Some(first) = owed.first() else { return reason };
-    let since = display_timestamp(first.since, 0);
-    let OwedRefresh { source, run_id, .. } = first;
-    let more = if owed.len() > 1 { ", and more" } else { "" };
-    let because = if first.is_assumed {
-        format!("a refresh counts as owed, because the ledger was damaged ({source} may have changed{more})")
-    } else {
-        format!("a refresh is owed from an earlier run ({source} changed in {run_id}, since {since}{more})")
-    };
-    reason.replacen(SUBSCRIBED_CHANGED, &because, 1)
 }
 
 /// Finds out what an execution amounted to.
@@ -311,40 +285,7 @@ async fn verify(
             handled.reason = Some(reason);
             Outcome::Unchanged
         }
-        Verified::Changed if turn.triggered => Outcome::Refreshed,
+        Verified::Changed if turn.trigger.is_some() => Outcome::Refreshed,
         Verified::Changed => Outcome::Changed,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::UNIX_EPOCH;
-
-    use super::*;
-
-    #[test]
-    fn a_change_that_is_only_owed_says_since_when_and_by_what() {
-        let owed = |source: &str, is_assumed| OwedRefresh {
-            source: ResourceId::new("file", source),
-            run_id: "01a1".to_owned(),
-            since: UNIX_EPOCH,
-            is_assumed,
-        };
-        let because = |owed: &[OwedRefresh]| with_debts(format!("{SUBSCRIBED_CHANGED}, and so on"), owed);
-        assert_eq!(because(&[]), "a resource it subscribes to changed, and so on");
-        assert_eq!(
-            because(&[owed("/a", false)]),
-            "a refresh is owed from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z), and so on"
-        );
-        assert_eq!(
-            because(&[owed("/a", false), owed("/b", false)]),
-            "a refresh is owed from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z, and more), \
-             and so on"
-        );
-        assert_eq!(
-            because(&[owed("/a", true)]),
-            "a refresh counts as owed, because the ledger was damaged (file#/a may have changed), and so on"
-        );
-        assert_eq!(with_debts("it does not exist".to_owned(), &[owed("/a", false)]), "it does not exist");
-    }
 }

@@ -1,6 +1,6 @@
 //! Values that are known only when their resource is reached.
 
-use ccm_model::{Failure, Resource, ResourceIndex, Span};
+use ccm_model::{Failure, Location, Resource, ResourceIndex, Span};
 
 /// Completes a resource whose properties, or whose `control`, name the results of others.
 ///
@@ -18,8 +18,8 @@ pub trait LateValues {
         progress: &dyn Progress,
     ) -> Result<Resolved, Failure>;
 
-    /// Where something was written, as people name a place: file, line and column. None if that is not known.
-    fn place(&self, span: Span) -> Option<String> {
+    /// Returns where something was written, if that is known.
+    fn location(&self, span: Span) -> Option<Location> {
         let _ = span;
         None
     }

@@ -11,13 +11,14 @@ mod late;
 mod ledger;
 mod managed;
 mod refreshes;
+mod rules;
 mod run;
 mod together;
 mod walk;
 
 pub use contract::{
-    Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, SUBSCRIBED_CHANGED,
-    Suitability, Verified,
+    Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Rule, Suitability, Trigger,
+    Verified,
 };
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
 pub use ledger::{

@@ -3,9 +3,12 @@
 use std::any::Any;
 
 use ccm_host::{Host, Local};
-use ccm_model::Failure;
+use ccm_model::{Failure, FailureKind};
 
-use crate::contract::{Context, Decision, Described, Provider, Reading, ResourceKind, Suitability, Verified};
+use crate::contract::{
+    Context, Decision, Described, Provider, Reading, ResourceKind, Suitability, Trigger, Verified, reason,
+};
+use crate::rules::EngineRule;
 
 /// A resource bound to its provider.
 pub trait Managed: Any {
@@ -34,7 +37,7 @@ pub trait Managed: Any {
     ) -> Local<'a, Option<Vec<Result<(), Failure>>>>;
 
     /// Decides on the state that was read.
-    fn decide(&self, triggered: bool) -> Decision;
+    fn decide(&self, trigger: Option<&Trigger>) -> Decision;
 
     /// Names what of the state deserves attention before anything is done.
     fn remarks(&self) -> Vec<String>;
@@ -89,11 +92,11 @@ fn by_name<K: ResourceKind>(
     host: Host<'_>,
 ) -> Result<&'static dyn Provider<K>, Failure> {
     let provider = providers.iter().find(|provider| provider.name() == name);
-    let provider = *provider.ok_or_else(|| Failure::new(format!("unknown provider `{name}`")))?;
+    let provider =
+        *provider.ok_or_else(|| Failure::new(FailureKind::Provider, format!("unknown provider `{name}`")))?;
     match provider.suitability(host) {
-        Suitability::Unsuitable(reason) => {
-            Err(Failure::new(reason).because_of(format!("provider `{name}` can't work on this host")))
-        }
+        Suitability::Unsuitable(reason) => Err(Failure::new(FailureKind::Provider, reason)
+            .because_of(format!("provider `{name}` can't work on this host"))),
         Suitability::Suits(_) => Ok(provider),
     }
 }
@@ -119,7 +122,7 @@ fn best<K: ResourceKind>(
         }
     }
     best.map(|(_, provider)| provider).ok_or_else(|| {
-        let mut failure = Failure::new("no provider can work on this host");
+        let mut failure = Failure::new(FailureKind::Provider, "no provider can work on this host");
         failure.chain.extend(reasons);
         failure
     })
@@ -134,12 +137,13 @@ struct Bound<K: ResourceKind> {
 
 /// The harness reads before it decides and executes before it verifies; this says so if it ever does not.
 fn out_of_order(step: &str) -> Failure {
-    Failure::new(format!("internal error: {step} was asked for too early"))
+    Failure::new(FailureKind::Internal, format!("internal error: {step} was asked for too early"))
 }
 
 /// A provider has to tell of everything that it was given to change.
 pub(crate) fn without_effect() -> Failure {
-    let mut failure = Failure::new("internal error: it was executed, and nothing is known of that");
+    let message = "internal error: it was executed, and nothing is known of that";
+    let mut failure = Failure::new(FailureKind::Internal, message);
     failure.changed = true;
     failure
 }
@@ -207,10 +211,13 @@ impl<K: ResourceKind> Managed for Bound<K> {
         })
     }
 
-    fn decide(&self, triggered: bool) -> Decision {
+    fn decide(&self, trigger: Option<&Trigger>) -> Decision {
         match &self.state {
-            Some(state) => K::decide(&self.properties, state, triggered),
-            None => Decision::Fail { reason: String::new(), failure: out_of_order("a decision") },
+            Some(state) => K::decide(&self.properties, state, trigger).erased(),
+            None => {
+                let reason = reason(&EngineRule::OutOfOrder);
+                Decision::Fail { reason, failure: out_of_order("a decision") }
+            }
         }
     }
 
@@ -276,7 +283,7 @@ impl<K: ResourceKind> Managed for Bound<K> {
             let state = self.provider.status(&self.properties, Reading::After(effect), context).await?;
             let verified = K::verify(&self.properties, &state, effect);
             self.state = Some(state);
-            verified
+            verified.map(Verified::erased)
         })
     }
 

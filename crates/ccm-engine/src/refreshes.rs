@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use ccm_graph::Graph;
 use ccm_model::{
-    Failure, Outcome, OwedCause, OwedRefresh, Redactor, Refreshes as Summary, Resource, ResourceId,
-    ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction,
+    Failure, FailureKind, Outcome, OwedCause, OwedRefresh, Redactor, Refreshes as Summary, Resource,
+    ResourceId, ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction, error_layers,
 };
 
 use crate::ledger::{Debt, Debts, Ledger, Named, Pair, dropped, hash, owed, paid, whole};
@@ -215,7 +215,7 @@ impl<'a> Refreshes<'a> {
             new.entry(pair).or_insert_with(|| self.debt(ledger));
         }
         self.remember(ledger, &new).map_err(|error| {
-            let failure = Failure::from_error(&error).because_of(not_written(ledger));
+            let failure = Failure::from_error(FailureKind::Ledger, &error).because_of(not_written(ledger));
             failure.because_of("the refreshes that a change of it would owe can't be remembered")
         })?;
         for (pair, debt) in new {
@@ -330,9 +330,11 @@ impl<'a> Refreshes<'a> {
                 file.finish(&self.content(ledger), !self.standing.is_empty())
             }
         };
-        let unwritten = written
-            .err()
-            .map_or_else(Vec::new, |error| Failure::from_error(&error).because_of(not_written(ledger)).chain);
+        let unwritten = written.err().map_or_else(Vec::new, |error| {
+            let mut layers = error_layers(&error);
+            layers.insert(0, not_written(ledger));
+            layers
+        });
         let still = |(pair, standing): (Pair, Standing)| {
             let refresh = refresh(&pair, &standing.debt);
             let cause = standing.cause.unwrap_or(OwedCause::OtherManifest(standing.debt.manifest));

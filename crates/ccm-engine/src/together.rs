@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use ccm_model::{Failure, ResourceIndex};
+use ccm_model::{Failure, FailureKind, Reason, ResourceIndex};
 
 use crate::ahead::Standing;
 use crate::contract::{Context, Decision};
@@ -17,7 +17,7 @@ const FARTHEST: usize = 256;
 /// A resource that was executed together with an earlier one. At its turn it is verified.
 pub(crate) struct Executed {
     pub provider: &'static str,
-    pub reason: String,
+    pub reason: Reason,
     pub diff: Option<String>,
     /// What it is verified with; or why it failed.
     pub result: Result<Box<dyn Managed>, Failure>,
@@ -52,7 +52,7 @@ impl Together {
 struct Neighbour {
     index: ResourceIndex,
     managed: Box<dyn Managed>,
-    reason: String,
+    reason: Reason,
     diff: Option<String>,
 }
 
@@ -75,8 +75,9 @@ pub(crate) async fn execute(
     let mut others = Vec::with_capacity(neighbours.len());
     for Neighbour { index, managed, reason, diff } in neighbours {
         // This stays if a bug ends the execution: it may have changed any of them.
-        let mut failure = Failure::new(format!("it was changed together with {}", turn.resource.id))
-            .because_of("internal error, this is a bug in ccm");
+        let mut failure =
+            Failure::new(FailureKind::Internal, format!("it was changed together with {}", turn.resource.id))
+                .because_of("internal error, this is a bug in ccm");
         failure.changed = true;
         let provider = managed.provider();
         turn.together.put(index, Executed { provider, reason, diff, result: Err(failure) });
@@ -98,7 +99,7 @@ async fn neighbours(turn: &Turn<'_>, first: &dyn Managed, context: &mut Context<
     let most = first.changes_at_once();
     let mut found: Vec<Neighbour> = Vec::new();
     // With a failure that ends the run the next must not have been touched.
-    if most <= 1 || turn.triggered || turn.ends_on_failure {
+    if most <= 1 || turn.trigger.is_some() || turn.ends_on_failure {
         return found;
     }
     let before = turn.known.forgotten();
@@ -120,7 +121,7 @@ async fn neighbours(turn: &Turn<'_>, first: &dyn Managed, context: &mut Context<
                 managed
             }
         };
-        let (reason, diff) = match managed.decide(false) {
+        let (reason, diff) = match managed.decide(None) {
             Decision::Keep { .. } => continue,
             Decision::Fail { .. } => break,
             Decision::Change { reason, diff, .. } => (reason, diff),

@@ -11,15 +11,16 @@ use std::rc::Rc;
 use ccm_graph::Graph;
 use ccm_host::{Host, Level};
 use ccm_model::{
-    Artifacts, ChildIndex, Control, Counts, Event, Failure, ManagedPath, Missing, Outcome, OutputLine,
-    OwedRefresh, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, WantedAt,
+    Artifacts, ChildIndex, Control, Counts, Event, Failure, FailureKind, ManagedPath, Missing, Outcome,
+    OutputLine, OwedRefresh, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, WantedAt,
 };
 
-use crate::contract::Context;
+use crate::contract::{Context, Trigger, reason};
 use crate::harness::{Handled, Turn, WouldChange, handle};
 use crate::known::{Forgetting, Known};
 use crate::late::{Progress, Resolved};
 use crate::refreshes::Refreshes;
+use crate::rules::EngineRule;
 use crate::run::Run;
 use crate::together::Together;
 
@@ -54,6 +55,17 @@ struct Triggers {
     owed: Vec<OwedRefresh>,
     /// Nothing of it changed in this run.
     is_only_owed: bool,
+}
+
+impl Triggers {
+    fn trigger(&self) -> Option<Trigger> {
+        let pending = self.owed.first().filter(|_| self.is_only_owed);
+        match pending {
+            _ if self.by.is_empty() => None,
+            Some(first) => Some(Trigger::Pending { first: first.clone(), has_more: self.owed.len() > 1 }),
+            None => Some(Trigger::Changed),
+        }
+    }
 }
 
 pub(crate) struct Walk<'a> {
@@ -183,7 +195,8 @@ impl<'a> Walk<'a> {
         let triggers = self.triggers(index);
         let Some(resource_type) = run.resource_type(resource) else {
             let message = format!("internal error: no type `{}`", resource.id.type_name);
-            return (Outcome::Failed(Box::new(Failure::new(message))), Handled::default(), triggers);
+            let failure = Failure::new(FailureKind::Internal, message);
+            return (Outcome::Failed(Box::new(failure)), Handled::default(), triggers);
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
         let before = |missing: &Missing| self.would_change_before(index, missing);
@@ -198,8 +211,7 @@ impl<'a> Walk<'a> {
             late: run.late,
             progress: self,
             noop,
-            triggered: !triggers.by.is_empty(),
-            only_owed: if triggers.is_only_owed { &triggers.owed } else { &[] },
+            trigger: triggers.trigger(),
             before_execute: &|executed| self.refreshes.borrow_mut().ask(executed),
             describe_unchanged: run.describe_unchanged,
             ends_on_failure: self.ends_on_failure(resource),
@@ -301,9 +313,8 @@ impl<'a> Walk<'a> {
             (true, false) => Outcome::Changed,
             (true, true) => Outcome::WouldChange { message: "Would have applied the manifest".to_owned() },
         };
-        let reason =
-            if outcome.is_change() { "some of its resources changed" } else { "nothing in it changed" };
-        (outcome, Handled { reason: Some(reason.to_owned()), ..Handled::default() })
+        let rule = if outcome.is_change() { EngineRule::ChildChanged } else { EngineRule::ChildUnchanged };
+        (outcome, Handled { reason: Some(reason(&rule)), ..Handled::default() })
     }
 
     fn is_noop_child(&self, child: ChildIndex) -> bool {

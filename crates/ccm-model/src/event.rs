@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::{Fields, Outcome, OwedRefresh, Properties, ResourceId, RunSummary};
+use crate::{Fields, Outcome, OwedRefresh, Properties, Reason, ResourceId, RunSummary};
 
 /// Something that happened. It says nothing about how it should be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,8 +126,8 @@ pub struct Transaction {
     pub outcome: Outcome,
     /// What belongs to the type, as it was written. It may hold secrets, so whoever shows it chooses what.
     pub properties: Properties,
-    /// Why, in words: the rule that applied.
-    pub reason: Option<String>,
+    /// The rule that applied.
+    pub reason: Option<Reason>,
     /// The resources whose change triggered it, in this run or in an earlier one.
     pub triggered_by: Vec<ResourceId>,
     /// What it owed to some of them from earlier runs.
@@ -140,4 +140,11 @@ pub struct Transaction {
     pub state: Option<Fields>,
     /// How content changed, or in noop would, as a unified diff; only if the run was asked for it.
     pub diff: Option<String>,
+}
+
+impl Transaction {
+    /// Returns the reason as people read it.
+    pub fn reason_text(&self) -> Option<&str> {
+        self.reason.as_ref().map(|reason| &*reason.text)
+    }
 }

@@ -12,9 +12,12 @@ mod diagnostics;
 mod duration;
 mod escape;
 mod event;
+mod failure;
 mod fields;
+mod missing;
 mod node;
 mod outcome;
+mod reason;
 mod redaction;
 mod reference;
 mod refresh;
@@ -37,9 +40,12 @@ pub use escape::escape_control;
 pub use event::{
     Artifact, Artifacts, Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction,
 };
+pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
+pub use missing::Missing;
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
-pub use outcome::{Failure, Missing, Outcome, SkipCause, StopCause};
+pub use outcome::{Outcome, SkipCause, StopCause};
+pub use reason::Reason;
 pub use redaction::{REDACTED, Redactor, SHORTEST_SECRET, Secrets, StreamRedactor, is_untold};
 pub use reference::{ReferenceError, ResourceId};
 pub use refresh::{KeptBy, OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};

@@ -34,6 +34,8 @@ pub enum ScalarStyle {
     /// Not at all: an expression yielded it, and it is a number, a boolean or null. Text that an expression
     /// yields is quoted.
     Computed,
+    /// In any way, and with something in it that was redacted: always text.
+    Redacted,
 }
 
 /// A scalar as it was written.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::Location;
+
 /// Names one of the texts of a [`SourceMap`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u32);
@@ -97,6 +99,12 @@ impl SourceMap {
     pub fn locate(&self, span: Span) -> Option<(&str, Position)> {
         let source = self.get(span.source)?;
         Some((&source.name, source.position(span.start as usize)))
+    }
+
+    /// Returns where a span begins, as people name a place.
+    pub fn location(&self, span: Span) -> Option<Location> {
+        let (file, Position { line, column }) = self.locate(span)?;
+        Some(Location { file: file.to_owned(), line, column })
     }
 }
 

@@ -1,14 +1,14 @@
 //! What a second run of the same manifest changed again.
 
-use ccm_model::{Event, Outcome, ResourceId};
+use ccm_model::{Event, Outcome, Reason, ResourceId};
 
 /// A resource that a second run changed again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedAgain {
     /// Which one.
     pub id: ResourceId,
-    /// Which rule led to that, in words.
-    pub reason: Option<String>,
+    /// The rule that led to that.
+    pub reason: Option<Reason>,
     /// The resources whose change triggered it.
     pub triggered_by: Vec<ResourceId>,
     /// What the second run had to say of it.

@@ -1,23 +1,26 @@
 //! The tables of decisions that types are tested with.
 
-use ccm_engine::Decision;
+use ccm_engine::{Decision, Rule};
 
 /// Compares the decision on each row of a table with what the row says, and counts the rows. A row is `conditions | action
 /// | reason`; what begins with `#` is a comment.
-pub(crate) fn assert_rows<const N: usize>(table: &str, decide: impl Fn([&str; N]) -> Decision) -> usize {
+pub(crate) fn assert_rows<const N: usize, R: Rule>(
+    table: &str,
+    decide: impl Fn([&str; N]) -> Decision<R>,
+) -> usize {
     let rows = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     let assert_row = |row: &str| {
         let [conditions, action, reason] =
             row.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
         let conditions = conditions.split_whitespace().collect::<Vec<_>>().try_into().unwrap();
         let (decided, why) = match decide(conditions) {
-            Decision::Keep { reason } => ("keep".to_owned(), reason),
+            Decision::Keep { reason } => ("keep".to_owned(), reason.to_string()),
             Decision::Fail { failure, .. } => {
                 let missing = if failure.missing.is_some() { ", missing" } else { "" };
                 (format!("fail{missing}"), failure.chain[0].clone())
             }
             Decision::Change { reason, noop_message, .. } => {
-                (noop_message.replace("Would have ", ""), reason)
+                (noop_message.replace("Would have ", ""), reason.to_string())
             }
         };
         assert_eq!((&*decided, &*why), (action, reason), "{row}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ccm_host::state::Directory;
-use ccm_model::{Failure, KeptBy, OwedRefresh, ResourceId};
+use ccm_model::{KeptBy, OwedRefresh, ResourceId, error_layers};
 
 use super::file::{DIRECTORY, ENDING, read};
 use super::record::{Remains, Unreadable, parse, remains};
@@ -53,7 +53,7 @@ pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     names.sort_unstable();
     let one = |name: String| {
         let untrusted = untrusted(&state, Some(&directory), &name);
-        let layers = untrusted.map_or_else(Vec::new, |error| Failure::from_error(&error).chain);
+        let layers = untrusted.map_or_else(Vec::new, |error| error_layers(&error));
         one(&directory, name, layers)
     };
     Ok(names.into_iter().filter_map(one).collect())

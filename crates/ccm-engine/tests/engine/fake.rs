@@ -1,18 +1,19 @@
 //! A resource type whose every step does what the test wrote into its properties.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
 use ccm_engine::{
     Context, Decision, Described, LateValues, Ledger, Managed, NoLateValues, Provider, Reading, ResourceKind,
-    ResourceType, Run, Stop, Suitability, Verified, bind,
+    ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
 };
 use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
 use ccm_model::{
-    Artifact, Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, Fields, Key, Map, Node,
-    Outcome, Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets, SkipCause, Span,
+    Artifact, Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields, Key, Map,
+    Node, Outcome, Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets, SkipCause, Span,
     StopCause, Stream, TypeSpec,
 };
 use serde_json::json;
@@ -83,30 +84,60 @@ pub(crate) struct Behaviour {
 
 struct FakeKind;
 
+fn failed(message: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::Change, message)
+}
+
+/// Rules of the fake type.
+enum FakeRule {
+    Undecided,
+    InState,
+    NotInState,
+    WasThereAlready,
+}
+
+impl Rule for FakeRule {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Undecided => "undecided",
+            Self::InState => "in_state",
+            Self::NotInState => "not_in_state",
+            Self::WasThereAlready => "was_there_already",
+        }
+    }
+}
+
+impl fmt::Display for FakeRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name().replace('_', " "))
+    }
+}
+
 impl ResourceKind for FakeKind {
     type Properties = Behaviour;
     type State = bool;
     type Effect = bool;
+    type Rule = FakeRule;
 
-    fn decide(fake: &Behaviour, state: &bool, triggered: bool) -> Decision {
+    fn decide(fake: &Behaviour, state: &bool, trigger: Option<&Trigger>) -> Decision<FakeRule> {
         if fake.fails == "decide" {
-            return Decision::Fail { reason: "undecided".to_owned(), failure: Failure::new("decide failed") };
+            return Decision::Fail { reason: FakeRule::Undecided, failure: failed("decide failed") };
         }
-        if !*state && (!triggered || fake.declines) {
-            return Decision::Keep { reason: "in state".to_owned() };
+        if !*state && (trigger.is_none() || fake.declines) {
+            return Decision::Keep { reason: FakeRule::InState };
         }
         Decision::Change {
-            reason: "not in state".to_owned(),
+            reason: FakeRule::NotInState,
             noop_message: "Would have moved".to_owned(),
             diff: Some("+moved\n".to_owned()),
         }
     }
 
-    fn verify(fake: &Behaviour, _: &bool, effect: &bool) -> Result<Verified, Failure> {
+    fn verify(fake: &Behaviour, _: &bool, effect: &bool) -> Result<Verified<FakeRule>, Failure> {
         if fake.fails == "verify" {
-            return Err(Failure::new("verify failed"));
+            return Err(failed("verify failed"));
         }
-        Ok(if *effect { Verified::Changed } else { Verified::Unchanged("was there already".to_owned()) })
+        Ok(if *effect { Verified::Changed } else { Verified::Unchanged(FakeRule::WasThereAlready) })
     }
 
     fn captured(fake: &Behaviour, effect: &bool) -> Option<serde_json::Value> {
@@ -156,14 +187,14 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
     called(format!("{step} {}", fake.name));
     assert_ne!(fake.panics, step, "a panic in {step}");
     if fake.fails == step {
-        return Err(Failure::new(format!("{step} failed")));
+        return Err(failed(format!("{step} failed")));
     }
     if fake.fails == "halfway" && step == "execute" {
-        return Err(Failure { changed: true, ..Failure::new("execute failed halfway") });
+        return Err(Failure { changed: true, ..failed("execute failed halfway") });
     }
     if fake.fails == "missing" && step == "read" {
         let missing = Some(ccm_model::Missing::Path("/d/f".into()));
-        return Err(Failure { missing, ..Failure::new("a directory is missing") });
+        return Err(Failure { missing, ..failed("a directory is missing") });
     }
     Ok(())
 }
@@ -192,7 +223,7 @@ impl Provider<FakeKind> for FakeProvider {
             let mut states = Vec::new();
             for fake in fakes.iter().filter(|fake| fake.breaks != "read miscounts") {
                 on_the_way(fake, context).await;
-                let failure = || Failure::new("read failed");
+                let failure = || failed("read failed");
                 states.push(if fake.fails == "read" { Err(failure()) } else { Ok(fake.needs) });
             }
             states
@@ -219,8 +250,8 @@ impl Provider<FakeKind> for FakeProvider {
             assert!(fakes.iter().all(|fake| fake.breaks != "execute panics"), "a panic in changing many");
             let mut effects = Vec::new();
             for fake in fakes.iter().filter(|fake| fake.breaks != "execute miscounts") {
-                let failed = fake.fails == "execute";
-                effects.push(if failed { Err(Failure::new("execute failed")) } else { Ok(!fake.idle) });
+                let fails = fake.fails == "execute";
+                effects.push(if fails { Err(failed("execute failed")) } else { Ok(!fake.idle) });
                 if fake.stops {
                     STOP.with_borrow(|stop| stop.as_ref().map(|stop| stop()));
                 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use ccm_engine::{LateValues, Progress, Resolved};
-use ccm_model::{Event, Failure, Outcome, Resource, ResourceIndex};
+use ccm_model::{Event, Failure, FailureKind, Outcome, Resource, ResourceIndex};
 
 use serde_json::json;
 
@@ -78,7 +78,7 @@ fn events_come_in_order_and_carry_what_happened() {
     assert_eq!(transaction.provider, Some("fake"));
     assert_eq!(transaction.requested_ensure, "present");
     assert_eq!(transaction.final_ensure.as_deref(), Some("present"));
-    assert_eq!(transaction.reason.as_deref(), Some("not in state"));
+    assert_eq!(transaction.reason_text(), Some("not in state"));
     assert_eq!(transaction.warnings, ["a was verified"]);
     assert_eq!(transaction.outcome, Outcome::Changed);
 }
@@ -103,7 +103,7 @@ fn late_values_are_asked_for_before_anything_else() {
         let options = Options { noop, late: Some(&late), ..Options::default() };
         run_with(&catalog(&["a needs", "b require=a"]), &options)
     };
-    let failed = run_late(|| Err(Failure::new("no such key")), false);
+    let failed = run_late(|| Err(Failure::new(FailureKind::Value, "no such key")), false);
     assert_eq!(failed.lines, ["a failed: no such key", "b unmet because of a"]);
     assert!(failed.calls.is_empty());
     let without = run_late(|| Ok(Resolved::NoValue { reason: "nothing was captured".to_owned() }), false);

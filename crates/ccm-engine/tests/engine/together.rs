@@ -45,7 +45,7 @@ fn each_has_its_events_in_the_order_of_the_walk() {
         .filter_map(|event| match event {
             Event::ResourceStarted(started) => Some(format!("{} started", started.id.name)),
             Event::ResourceFinished(ended) => {
-                assert_eq!(ended.reason.as_deref() == Some("was there already"), &*ended.id.name == "b");
+                assert_eq!(ended.reason_text() == Some("was there already"), &*ended.id.name == "b");
                 assert_eq!(ended.warnings, [format!("{} was verified", ended.id.name)]);
                 assert_eq!(ended.provider, Some("four"));
                 assert!(ended.state.is_some());

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::{REDACTED, Redactor};
 use crate::{
-    Entry, Event, Failure, Fields, Key, Kind, Map, Node, Outcome, OwedCause, Properties, ResourceId,
+    Entry, Event, Failure, Fields, Key, Kind, Map, Node, Outcome, OwedCause, Properties, Reason, ResourceId,
     RunSummary, Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
 };
 
@@ -56,7 +56,11 @@ impl Redactor {
         if let Some(properties) = self.properties(&transaction.properties) {
             transaction.properties = properties;
         }
-        self.texts(&mut transaction.reason);
+        if let Some(Reason { text, .. }) = &mut transaction.reason
+            && let Cow::Owned(redacted) = self.redact(text)
+        {
+            *text = redacted.into();
+        }
         transaction.triggered_by.iter_mut().for_each(|id| self.id(id));
         transaction.owed.iter_mut().for_each(|owed| self.id(&mut owed.source));
         self.texts(&mut transaction.warnings);
@@ -193,7 +197,7 @@ impl Redactor {
                 Cow::Borrowed(_) => Value::Scalar(scalar.clone()),
                 Cow::Owned(redacted) => {
                     *found = true;
-                    Value::Scalar(Scalar { text: redacted.into(), style: ScalarStyle::Quoted })
+                    Value::Scalar(Scalar { text: redacted.into(), style: ScalarStyle::Redacted })
                 }
             },
             Value::List(nodes) => Value::List(nodes.iter().map(|node| self.node(node, found)).collect()),
@@ -223,7 +227,8 @@ fn hide_sensitive(properties: &mut Properties) {
     }
     for name in SENSITIVE {
         if let Some(Entry { key, value }) = properties.entry(name).cloned() {
-            properties.replace(Entry { key, value: Node::text(REDACTED, value.span) });
+            let hidden = Scalar { text: REDACTED.into(), style: ScalarStyle::Redacted };
+            properties.replace(Entry { key, value: Node { value: Value::Scalar(hidden), span: value.span } });
         }
     }
 }

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Entry, Event, Failure, Fields, Key, Map, Node, Outcome, OutputLine, OwedCause, OwedRefresh, Properties,
-    Refreshes, ResourceId, RunSummary, SessionStarted, SettledCause, SettledRefresh, Span, StillOwed,
-    StopCause, Stream, StreamTail, Transaction,
+    Entry, Event, Failure, FailureKind, Fields, Key, Map, Node, Outcome, OutputLine, OwedCause, OwedRefresh,
+    Properties, Reason, Refreshes, ResourceId, RunSummary, SessionStarted, SettledCause, SettledRefresh,
+    Span, StillOwed, StopCause, Stream, StreamTail, Transaction,
 };
 
 fn redacted(values: &[&str], text: &str) -> String {
@@ -170,7 +170,7 @@ fn no_part_of_an_event_keeps_a_value() {
     let nested = Node { value: crate::Value::List(vec![text("element")]), span: Span::default() };
     let map =
         Node { value: crate::Value::Map(Map::new(vec![entry(says("key"), nested)])), span: Span::default() };
-    let mut failure = Failure::new(says("chain")).with_hint(says("hint"));
+    let mut failure = Failure::new(FailureKind::Exit, says("chain")).with_hint(says("hint"));
     failure.output.push(StreamTail { stream: Stream::Stderr, lines: vec![says("line")], bytes_before: 0 });
     let transaction = |outcome: Outcome| {
         let properties = Properties::new(Map::new(vec![entry("args".to_owned(), map.clone())]), None);
@@ -180,7 +180,7 @@ fn no_part_of_an_event_keeps_a_value() {
             requested_ensure: says("ensure"),
             final_ensure: Some(says("ensure")),
             outcome,
-            reason: Some(says("reason")),
+            reason: Some(Reason::new("rule", says("reason"))),
             triggered_by: vec![id()],
             owed: vec![owed()],
             warnings: vec![says("warning")],

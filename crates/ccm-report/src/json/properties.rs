@@ -1,7 +1,7 @@
 //! The properties of a resource as JSON, without what may be secret.
 
 use ccm_host::sha256;
-use ccm_model::{Entry, Kind, Map, Node, Properties, REDACTED, Scalar, Value as Written};
+use ccm_model::{Entry, Kind, Map, Node, Properties, REDACTED, Scalar, ScalarStyle, Value as Written};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map as Object, Number, Value, json};
 
@@ -60,20 +60,27 @@ struct Hidden<'a>(&'a Node);
 impl Serialize for Hidden<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.as_scalar() {
+            _ if is_redacted(self.0) => serializer.serialize_str(REDACTED),
             Some(scalar) => Sum(&scalar.text).serialize(serializer),
             None => Sum(&json!(AsWritten(self.0)).to_string()).serialize(serializer),
         }
     }
 }
 
-/// Size and checksum; of what holds something that is not to be shown, not even these.
+/// Returns `true` if something in it was redacted: then not even a checksum is shown.
+fn is_redacted(node: &Node) -> bool {
+    match &node.value {
+        Written::Scalar(scalar) => scalar.style == ScalarStyle::Redacted,
+        Written::List(nodes) => nodes.iter().any(is_redacted),
+        Written::Map(map) => map.entries().iter().any(|entry| is_redacted(&entry.value)),
+    }
+}
+
+/// Size and checksum.
 struct Sum<'a>(&'a str);
 
 impl Serialize for Sum<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.contains(REDACTED) {
-            return serializer.serialize_str(REDACTED);
-        }
         let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("sha256", &sha256(self.0.as_bytes()))?;
         map.serialize_entry("size", &self.0.len())?;
@@ -94,6 +101,7 @@ fn environment(node: &Node) -> Value {
         Written::List(nodes) => {
             let entries = nodes.iter().map(|node| match node.as_scalar() {
                 Some(scalar) => match scalar.text.split_once('=') {
+                    Some((name, _)) if is_redacted(node) => (name.to_owned(), REDACTED.into()),
                     Some((name, value)) => (name.to_owned(), json!(Sum(value))),
                     None => (scalar.text.to_string(), Value::Null),
                 },
@@ -108,7 +116,7 @@ fn environment(node: &Node) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Key, ScalarStyle, Span};
+    use ccm_model::{Key, Span};
 
     use super::*;
 
@@ -176,10 +184,14 @@ mod tests {
 
     #[test]
     fn what_is_secret_is_not_told_at_all() {
-        let text = || quoted("a [redacted] b");
+        let redacted = |text: &str| {
+            let scalar = Scalar { text: text.into(), style: ScalarStyle::Redacted };
+            Node { value: Written::Scalar(scalar), span: Span::default() }
+        };
+        let text = || redacted("a [redacted] b");
         let found = shown(vec![
             entry("content", text()),
-            entry("environment", list(vec![plain("A=[redacted]"), plain("B=abc")])),
+            entry("environment", list(vec![redacted("A=[redacted]"), plain("B=abc")])),
         ]);
         assert_eq!(found["content"], REDACTED);
         assert_eq!(found["environment"]["A"], REDACTED);

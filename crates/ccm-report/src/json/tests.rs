@@ -1,8 +1,8 @@
 use std::time::UNIX_EPOCH;
 
 use ccm_model::{
-    Counts, Failure, OwedCause, OwedRefresh, Properties, Refreshes, ResourceId, SettledCause, SettledRefresh,
-    SkipCause, StillOwed, StopCause,
+    Counts, Failure, FailureKind, OwedCause, OwedRefresh, Properties, Refreshes, ResourceId, SettledCause,
+    SettledRefresh, SkipCause, StillOwed, StopCause,
 };
 use serde_json::{Value, json};
 
@@ -60,8 +60,12 @@ fn the_fields_are_those_of_the_protocol() {
 #[test]
 fn every_outcome_has_its_booleans() {
     let message = || "Would have executed".to_owned();
-    let failed =
-        |changed| Outcome::Failed(Box::new(Failure { changed, ..Failure::new("no").because_of("top") }));
+    let failed = |changed| {
+        Outcome::Failed(Box::new(Failure {
+            changed,
+            ..Failure::new(FailureKind::Exit, "no").because_of("top")
+        }))
+    };
     let stopped = StopCause::Signal { name: "SIGINT".to_owned(), number: 2 };
     let unmet = SkipCause::Unmet { culprits: vec![ResourceId::new("exec", "a")] };
     let skipped = |cause| Outcome::Skipped { cause };
@@ -204,7 +208,7 @@ fn a_run_that_verifies_another_says_which_and_what_it_changed_again() {
     let start = parsed(&encoder.encode(&Event::SessionStarted(start)).expect("a line"));
     assert_eq!((&start["verifies"], &start["run_id"]), (&json!(first), &json!(encoder.identity().run_id)));
     let kept = Outcome::WouldChange { message: String::new() };
-    let failed = Outcome::Failed(Box::new(Failure::new("no")));
+    let failed = Outcome::Failed(Box::new(Failure::new(FailureKind::Exit, "no")));
     for outcome in [Outcome::Unchanged, Outcome::Changed, kept, Outcome::Refreshed, failed] {
         encoder.encode(&Event::ResourceFinished(Box::new(transaction(outcome))));
     }

@@ -29,7 +29,7 @@ impl<'a> Words<'a> {
             error: &[],
             changed: outcome.is_change(),
             unmet: Vec::new(),
-            reason: transaction.reason.as_deref().map(Cow::from),
+            reason: transaction.reason_text().map(Cow::from),
         };
         match outcome {
             Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => {

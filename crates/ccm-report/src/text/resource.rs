@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use ccm_model::{
-    Failure, Outcome, SkipCause, Transaction, display_duration, display_timestamp, escape_control,
+    Failure, FailureKind, Outcome, SkipCause, Transaction, display_duration, display_timestamp,
+    escape_control,
 };
 
 use super::Verbosity;
@@ -147,7 +148,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
         failure.chain.iter().skip(1).try_for_each(|layer| below(out, "caused by: ", layer))?;
     }
     let noop_message = match outcome {
-        Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => Some(message),
+        Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => Some(&**message),
         _ => None,
     };
     if let Some(message) = noop_message {
@@ -162,8 +163,11 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
         owed_before(out, &origin, owed.is_assumed)?;
     }
     let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
-    if let Some(reason) =
-        transaction.reason.as_ref().filter(|reason| explains && Some(*reason) != noop_message)
+    if let Some(reason) = transaction
+        .reason
+        .as_ref()
+        .map(|reason| &*reason.text)
+        .filter(|text| explains && Some(*text) != noop_message)
     {
         below(out, "reason: ", reason)?;
     }
@@ -194,5 +198,12 @@ fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
         tail.lines.iter().try_for_each(|line| output(out, stream, line))?;
     }
     below(out, "", if failure.changed { "something may have been changed" } else { "nothing was changed" })?;
-    failure.hints.iter().try_for_each(|hint| below(out, "hint: ", hint))
+    failure.hints.iter().try_for_each(|hint| below(out, "hint: ", hint))?;
+    match &failure.location {
+        // Each layer of such a failure names its own place.
+        Some(location) if failure.kind != FailureKind::Value => {
+            below(out, "hint: ", &format!("it is written at {location}"))
+        }
+        _ => Ok(()),
+    }
 }

@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use ccm_model::{
-    Counts, Failure, Fields, Properties, ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause,
-    Stream, StreamTail, Transaction,
+    Counts, Failure, FailureKind, Fields, Properties, Reason, ResourceStarted, RunSummary, SessionStarted,
+    SkipCause, StopCause, Stream, StreamTail, Transaction,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -110,12 +110,15 @@ fn every_outcome_has_its_line() {
             "WARN  exec#job would refresh ensure=present runtime=1ms provider=posix\n      Would have executed\n",
         ),
         (
-            transaction(Outcome::Failed(Box::new(Failure::new("no command specified")))),
+            transaction(Outcome::Failed(Box::new(Failure::new(FailureKind::Exit, "no command specified")))),
             "ERROR exec#job failed ensure=present runtime=1ms provider=posix: no command specified\n      \
              nothing was changed\n",
         ),
         (
-            transaction(Outcome::Failed(Box::default())),
+            transaction(Outcome::Failed(Box::new(Failure {
+                chain: Vec::new(),
+                ..Failure::new(FailureKind::Exit, "")
+            }))),
             "ERROR exec#job failed ensure=present runtime=1ms provider=posix\n      nothing was changed\n",
         ),
         (
@@ -176,11 +179,12 @@ fn rich_failure() -> Transaction {
             StreamTail { stream: Stream::Stderr, lines: vec!["a\tb\x1b[2J".to_owned()], bytes_before: 0 },
         ],
         missing: None,
+        ..Failure::new(FailureKind::Exit, "")
     };
     Transaction {
         triggered_by: vec![id("file#/etc/x"), id("exec#y")],
         warnings: vec!["left running: 42 daemon".to_owned()],
-        reason: Some("triggered".to_owned()),
+        reason: Some(Reason::new("rule", "triggered")),
         state: Some(Fields::from([("exitcode", 7.into())])),
         ..transaction(Outcome::Failed(Box::new(failure)))
     }
@@ -231,7 +235,7 @@ WARN  exec#job would refresh ensure=present runtime=1ms provider=posix
 #[test]
 fn reasons_are_for_verbose_and_for_what_was_skipped() {
     let reason = |mut transaction: Transaction| {
-        transaction.reason = Some("every `creates` exists".to_owned());
+        transaction.reason = Some(Reason::new("rule", "every `creates` exists"));
         transaction.state = Some(Fields::from([("exitcode", Value::Null)]));
         finished(transaction)
     };
@@ -263,7 +267,7 @@ fn reasons_are_for_verbose_and_for_what_was_skipped() {
     // A reason that is also the message is said once.
     let mut noop =
         transaction(Outcome::WouldChange { message: "would change (not known before exec#a)".to_owned() });
-    noop.reason = Some("would change (not known before exec#a)".to_owned());
+    noop.reason = Some(Reason::new("rule", "would change (not known before exec#a)"));
     assert_eq!(text(Verbosity::Verbose, &[finished(noop)]).matches("not known before").count(), 1);
 }
 
@@ -312,7 +316,7 @@ fn quiet_shows_only_errors() {
 
 #[test]
 fn a_whole_run_reads_from_message_to_summary() {
-    let mut other = transaction(Outcome::Failed(Box::new(Failure::new("boom"))));
+    let mut other = transaction(Outcome::Failed(Box::new(Failure::new(FailureKind::Exit, "boom"))));
     other.id = id("file#/etc/x");
     let counts = Counts {
         total: 6,
@@ -336,7 +340,7 @@ fn a_whole_run_reads_from_message_to_summary() {
             stream: Stream::Stderr,
             line: "a\tb  ".to_owned(),
         }),
-        finished(transaction(Outcome::Failed(Box::new(Failure::new("boom"))))),
+        finished(transaction(Outcome::Failed(Box::new(Failure::new(FailureKind::Exit, "boom"))))),
         finished(other),
         Event::SessionFinished(Box::new(RunSummary {
             message: Some("Goodbye".to_owned()),
@@ -488,7 +492,7 @@ proptest! {
         failed.requested_ensure.clone_from(&hostile);
         failed.final_ensure = Some(format!("{hostile}!"));
         failed.triggered_by = vec![failed.id.clone(); 2];
-        failed.reason = Some(one_line.clone());
+        failed.reason = Some(Reason::new("rule", one_line.clone()));
         failed.warnings = vec![one_line.clone()];
         failed.state = Some(Fields::from([("name", hostile.into())]));
         if let Outcome::Failed(failure) = &mut failed.outcome {

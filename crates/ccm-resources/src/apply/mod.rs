@@ -7,7 +7,9 @@ mod properties;
 
 use ccm_engine::{Managed, ResourceType};
 use ccm_host::Host;
-use ccm_model::{Checked, ChildManifest, Diagnostic, Failure, Kind, Node, Resource, TypeSpec, decode};
+use ccm_model::{
+    Checked, ChildManifest, Diagnostic, Failure, FailureKind, Kind, Node, Resource, TypeSpec, decode,
+};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::COMMON;
@@ -62,6 +64,9 @@ impl TypeSpec for ApplyType {
 
 impl ResourceType for ApplyType {
     fn bind(&self, _: &Resource, _: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
-        Err(Failure::new("internal error: a manifest within a manifest is the engine's to tell of"))
+        Err(Failure::new(
+            FailureKind::Internal,
+            "internal error: a manifest within a manifest is the engine's to tell of",
+        ))
     }
 }

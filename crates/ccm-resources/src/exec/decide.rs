@@ -1,10 +1,11 @@
 //! When a command runs. Pure.
 
-use ccm_engine::{Decision, Described, ResourceKind, SUBSCRIBED_CHANGED, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_model::Failure;
 
 use super::command::Exec;
 use super::judge::Ended;
+use super::rules::ExecRule;
 use super::state::{ExecState, Verdict, describe};
 
 /// The typed side of exec.
@@ -14,12 +15,13 @@ impl ResourceKind for ExecKind {
     type Properties = Exec;
     type State = ExecState;
     type Effect = Ended;
+    type Rule = ExecRule;
 
-    fn decide(exec: &Exec, state: &ExecState, triggered: bool) -> Decision {
-        decide(exec, state, triggered)
+    fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) -> Decision<ExecRule> {
+        decide(exec, state, trigger)
     }
 
-    fn verify(_: &Exec, _: &ExecState, ended: &Ended) -> Result<Verified, Failure> {
+    fn verify(_: &Exec, _: &ExecState, ended: &Ended) -> Result<Verified<ExecRule>, Failure> {
         ended.judged.clone().map(|success| success.verified)
     }
 
@@ -41,43 +43,50 @@ pub(crate) fn guards_matter(exec: &Exec, creates_satisfied: bool, triggered: boo
 }
 
 /// The decision table; the first row that applies wins.
-pub(crate) fn decide(exec: &Exec, state: &ExecState, triggered: bool) -> Decision {
-    let keep = |reason: &str| Decision::Keep { reason: reason.to_owned() };
-    if triggered && !exec.refresh_respects_guards {
-        return change(triggered, SUBSCRIBED_CHANGED);
+pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) -> Decision<ExecRule> {
+    let keep = |reason| Decision::Keep { reason };
+    let change = |reason| {
+        let noop_message = match trigger {
+            Some(_) => "Would have executed via subscribe",
+            None => "Would have executed",
+        };
+        Decision::Change { reason, noop_message: noop_message.to_owned(), diff: None }
+    };
+    let triggered = |guards_allow| {
+        trigger.map(|trigger| change(ExecRule::Triggered { trigger: trigger.clone(), guards_allow }))
+    };
+    if let Some(decision) = triggered(false).filter(|_| !exec.refresh_respects_guards) {
+        return decision;
     }
     if state.creates_satisfied {
-        return keep("everything in `creates` exists");
+        return keep(ExecRule::CreatesExist);
     }
-    if exec.refresh_only && !triggered {
-        return keep("`refresh_only`, and nothing it subscribes to changed");
+    if exec.refresh_only && trigger.is_none() {
+        return keep(ExecRule::NotTriggered);
     }
     match &state.guards.verdict {
         Verdict::Broken(failure) => {
-            Decision::Fail { reason: "a guard could not be asked".to_owned(), failure: failure.clone() }
+            Decision::Fail { reason: ExecRule::GuardFailed, failure: failure.clone() }
         }
-        Verdict::Prevented(reason) => keep(reason),
-        _ if triggered => change(triggered, &format!("{SUBSCRIBED_CHANGED}, and the guards allow it")),
-        Verdict::Allowed => change(triggered, "the guards allow it"),
-        Verdict::NotRun if !exec.creates.is_empty() => {
-            change(triggered, "not everything in `creates` exists")
-        }
-        Verdict::NotRun => change(triggered, "nothing says that it need not run"),
+        Verdict::Prevented(prevention) => keep(ExecRule::Prevented(prevention.clone())),
+        verdict => triggered(true).unwrap_or_else(|| {
+            change(match verdict {
+                Verdict::Allowed => ExecRule::GuardsAllow,
+                _ if !exec.creates.is_empty() => ExecRule::CreatesMissing,
+                _ => ExecRule::NothingPrevents,
+            })
+        }),
     }
-}
-
-fn change(triggered: bool, reason: &str) -> Decision {
-    let noop_message = if triggered { "Would have executed via subscribe" } else { "Would have executed" };
-    Decision::Change { reason: reason.to_owned(), noop_message: noop_message.to_owned(), diff: None }
 }
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::Map;
+    use ccm_model::{FailureKind, Map};
 
     use super::*;
     use crate::exec::command::Interpreter;
     use crate::exec::properties::ExecProperties;
+    use crate::exec::rules::Prevention;
     use crate::exec::state::Guards;
 
     const TABLE: &str = include_str!("decide_table.txt");
@@ -113,20 +122,24 @@ mod tests {
                 // Guards that are not asked have said nothing.
                 _ if asked == "no" => Verdict::NotRun,
                 "allow" => Verdict::Allowed,
-                "prevent" => Verdict::Prevented("the guard said so".to_owned()),
-                "broken" => Verdict::Broken(Failure::new("broken")),
+                "prevent" => {
+                    let (property, command) = ("onlyif", "test".to_owned());
+                    Verdict::Prevented(Prevention { property, command, exit_code: 1 })
+                }
+                "broken" => Verdict::Broken(Failure::new(FailureKind::Guard, "broken")),
                 _ => Verdict::NotRun,
             };
             let guards = Guards { verdict, ..Guards::default() };
             let state = ExecState { creates_satisfied, guards, ..ExecState::default() };
-            let (decided, why) = match decide(&exec, &state, triggered) {
+            let trigger = triggered.then_some(Trigger::Changed);
+            let (decided, why) = match decide(&exec, &state, trigger.as_ref()) {
                 Decision::Keep { reason } => ("keep".to_owned(), reason),
                 Decision::Fail { reason, .. } => ("fail".to_owned(), reason),
                 Decision::Change { reason, noop_message, .. } => {
                     (noop_message.replace("Would have executed", "execute"), reason)
                 }
             };
-            assert_eq!((&*decided, &*why), (action, reason), "{row}");
+            assert_eq!((&*decided, &*why.to_string()), (action, reason), "{row}");
             rows += 1;
         }
         assert_eq!(rows, 27);

@@ -150,23 +150,53 @@ impl Expectations {
         stdout: &Captured,
         stderr: &Captured,
         shown: Shown<'_>,
-    ) -> Vec<String> {
+    ) -> Vec<Miss> {
         let mut misses = Vec::new();
         if let Some(expected) = self.exit_code.filter(|expected| i32::from(expected.0) != code) {
-            misses.push(format!("exit_code: expected {}, found {code}", expected.0));
+            misses.push(Miss::new("exit_code", "", format!("expected {}, found {code}", expected.0)));
         }
         let streams = [("stdout", &self.stdout, stdout), ("stderr", &self.stderr, stderr)];
         for (name, expected, captured) in streams {
             let miss = expected.as_ref().and_then(|expected| expected.miss(captured, shown));
-            misses.extend(miss.map(|miss| format!("{name}: {miss}")));
+            misses.extend(miss.map(|miss| Miss::new(name, "", miss)));
         }
         if let Some(expected) = &self.stdout_json {
             match output::json(stdout) {
-                Ok(found) => json_misses(expected, &found, "stdout_json", shown, &mut misses),
-                Err(unread) => misses.push(format!("stdout_json: {}", shown.unread(&unread))),
+                Ok(found) => json_misses(expected, &found, "", shown, &mut misses),
+                Err(unread) => misses.push(Miss::new(JSON, "", shown.unread(&unread))),
             }
         }
         misses
+    }
+}
+
+/// Name of the expectation of JSON.
+const JSON: &str = "stdout_json";
+
+/// Difference between what was expected and what a command did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Miss {
+    /// The expectation.
+    part: &'static str,
+    /// Where in it: keys and indexes of JSON, each behind a dot.
+    path: String,
+    /// What was expected, and what was found.
+    difference: String,
+}
+
+impl Miss {
+    fn new(part: &'static str, path: &str, difference: String) -> Self {
+        Self { part, path: path.to_owned(), difference }
+    }
+
+    /// Returns the difference in one line; of a sensitive exec only which expectation was not met.
+    pub(crate) fn shown(&self, is_sensitive: bool) -> String {
+        let Self { part, path, difference } = self;
+        if is_sensitive {
+            format!("{part}: not as expected; the exec is `sensitive`, so that no more is shown")
+        } else {
+            format!("{part}{path}: {difference}")
+        }
     }
 }
 
@@ -199,7 +229,7 @@ impl ExpectedText {
 
 /// Names what of the expected is not in the found: maps may hold more, lists are of one length and compared
 /// element by element, numbers by their value.
-fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, misses: &mut Vec<String>) {
+fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, misses: &mut Vec<Miss>) {
     if misses.len() >= MOST_DIFFERENCES {
         return;
     }
@@ -209,7 +239,10 @@ fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, mi
                 let path = format!("{path}.{}", shown.key(key));
                 match found.get(key) {
                     Some(found) => json_misses(expected, found, &path, shown, misses),
-                    None => misses.push(format!("{path}: expected {}, found nothing", shown.value(expected))),
+                    None => {
+                        let expected = shown.value(expected);
+                        misses.push(Miss::new(JSON, &path, format!("expected {expected}, found nothing")));
+                    }
                 }
             }
         }
@@ -219,17 +252,18 @@ fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, mi
             }
         }
         (Value::Array(expected), Value::Array(found)) => {
-            misses.push(format!("{path}: expected {} elements, found {}", expected.len(), found.len()));
+            let difference = format!("expected {} elements, found {}", expected.len(), found.len());
+            misses.push(Miss::new(JSON, path, difference));
         }
         (Value::Number(one), Value::Number(other)) if equal(one, other) => {}
         (Value::String(one), Value::String(other)) if one != other => {
             let (one, other) = (bare(&shown.text(one)), bare(&shown.text(other)));
-            misses.push(format!("{path}: expected {one}, found {other}"));
+            misses.push(Miss::new(JSON, path, format!("expected {one}, found {other}")));
         }
         _ if expected == found => {}
         _ => {
             let (expected, found) = (shown.value(expected), shown.value(found));
-            misses.push(format!("{path}: expected {expected}, found {found}"));
+            misses.push(Miss::new(JSON, path, format!("expected {expected}, found {found}")));
         }
     }
 }
@@ -350,8 +384,9 @@ mod tests {
             (json!({"a": null}), json!({"a": {}}), &["stdout_json.a: expected null, found {}"]),
         ] {
             let mut found_misses = Vec::new();
-            json_misses(&expected, &found, "stdout_json", Shown(&Redactor::default()), &mut found_misses);
-            assert_eq!(found_misses, misses, "{expected} {found}");
+            json_misses(&expected, &found, "", Shown(&Redactor::default()), &mut found_misses);
+            let shown: Vec<String> = found_misses.iter().map(|miss| miss.shown(false)).collect();
+            assert_eq!(shown, misses, "{expected} {found}");
         }
     }
 
@@ -360,8 +395,11 @@ mod tests {
         let expectations =
             Expectations { stdout_json: Some(json!({})), exit_code: Some(ExitCode(0)), ..Default::default() };
         let redactor = Redactor::default();
-        let misses =
-            |captured: &Captured| expectations.misses(0, captured, &Captured::default(), Shown(&redactor));
+        let misses_of = |code, captured: &Captured| -> Vec<String> {
+            let misses = expectations.misses(code, captured, &Captured::default(), Shown(&redactor));
+            misses.iter().map(|miss| miss.shown(false)).collect()
+        };
+        let misses = |captured: &Captured| misses_of(0, captured);
         assert_eq!(
             misses(&captured("no")),
             ["stdout_json: stdout is not JSON from line 1, column 2 on; it begins with \"no\""]
@@ -369,10 +407,7 @@ mod tests {
         assert_eq!(misses(&captured("")), ["stdout_json: stdout is empty, and so no JSON"]);
         let long = Captured { head: vec![b' '; 1 << 20], tail: b"{}".to_vec(), dropped: 0 };
         assert_eq!(misses(&long), ["stdout_json: stdout is longer than 1 MiB, and was not read as JSON"]);
-        assert_eq!(
-            expectations.misses(3, &captured("{}"), &captured(""), Shown(&redactor)),
-            ["exit_code: expected 0, found 3"]
-        );
+        assert_eq!(misses_of(3, &captured("{}")), ["exit_code: expected 0, found 3"]);
     }
 
     #[test]
@@ -391,7 +426,7 @@ mod tests {
         let miss = parse("no").unwrap().miss(&long, shown).unwrap();
         assert!(!miss.contains("S3"), "{miss}");
         let mut misses = Vec::new();
-        json_misses(&json!({"a": "no"}), &json!({"a": "S3cr3tPassword"}), "stdout_json", shown, &mut misses);
-        assert_eq!(misses, ["stdout_json.a: expected no, found [redacted]"]);
+        json_misses(&json!({"a": "no"}), &json!({"a": "S3cr3tPassword"}), "", shown, &mut misses);
+        assert_eq!(misses[0].shown(false), "stdout_json.a: expected no, found [redacted]");
     }
 }

@@ -2,11 +2,12 @@
 
 use ccm_engine::Context;
 use ccm_host::Exit;
-use ccm_model::{Failure, REDACTED, display_duration};
+use ccm_model::{Failure, FailureKind, REDACTED, display_duration};
 
 use super::command::{Exec, Guard};
 use super::output::tails;
 use super::provider::{display_process, not_found_by_shell};
+use super::rules::Prevention;
 use super::start::{Start, report};
 use super::state::{Guards, Verdict};
 
@@ -16,7 +17,8 @@ pub(crate) async fn ask(exec: &Exec, context: &mut Context<'_>) -> Guards {
     let start = match Start::settle(exec, context.host, context.directory) {
         Ok(start) => start,
         Err(failure) => {
-            guards.verdict = Verdict::Broken(failure.because_of("the guards could not be asked"));
+            let failure = failure.because_of("the guards could not be asked");
+            guards.verdict = Verdict::Broken(Failure { kind: FailureKind::Guard, ..failure });
             return guards;
         }
     };
@@ -34,8 +36,9 @@ async fn ask_all(exec: &Exec, start: &Start<'_>, guards: &mut Guards, context: &
             Ok(code) => code,
             Err(failure) => {
                 let shown = shown(exec, guard);
+                let failure = failure.because_of(format!("`{property}` `{shown}` could not be asked"));
                 guards.verdict =
-                    Verdict::Broken(failure.because_of(format!("`{property}` `{shown}` could not be asked")));
+                    Verdict::Broken(Failure { kind: FailureKind::Guard, ..failure.of_property(property) });
                 return;
             }
         };
@@ -43,8 +46,8 @@ async fn ask_all(exec: &Exec, start: &Start<'_>, guards: &mut Guards, context: &
         let known = if wants_success { &mut guards.onlyif_satisfied } else { &mut guards.unless_satisfied };
         *known = Some(satisfied);
         if !satisfied {
-            guards.verdict =
-                Verdict::Prevented(format!("`{property}` `{}` exited with {code}", shown(exec, guard)));
+            let command = shown(exec, guard);
+            guards.verdict = Verdict::Prevented(Prevention { property, command, exit_code: code });
             return;
         }
         guards.verdict = Verdict::Allowed;
@@ -67,7 +70,7 @@ async fn exit_code(
     }
     start.note_left_running(&finished.left_running);
     let with_output = |message: String| {
-        let mut failure = Failure::new(message);
+        let mut failure = Failure::new(FailureKind::Guard, message);
         failure.output = tails(exec, &finished);
         failure
     };

@@ -2,12 +2,13 @@
 
 use ccm_engine::Verified;
 use ccm_host::{Enforced, Exit, Finished};
-use ccm_model::{Failure, display_duration};
+use ccm_model::{Failure, FailureKind, display_duration};
 use serde_json::Value;
 
 use super::command::Exec;
 use super::output::{Shown, tails};
 use super::provider::{display_process, not_found_by_shell};
+use super::rules::ExecRule;
 use super::tries::Attempt;
 
 /// What is left to say of a command that was started, all its tries being over.
@@ -26,7 +27,7 @@ pub(crate) struct Ended {
 /// A command that did what it was meant to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Success {
-    pub verified: Verified,
+    pub verified: Verified<ExecRule>,
     /// What others may know of it; none if it captures nothing.
     pub captured: Option<Value>,
 }
@@ -38,12 +39,15 @@ pub(crate) fn judge(exec: &Exec, finished: &Finished, shown: Shown<'_>) -> Resul
             Some(failure) => Err(failure),
             None => success(exec, finished, *code, shown),
         },
-        Exit::Signal { name, .. } => Err(Failure::new(format!("command was killed by {name}"))),
+        Exit::Signal { name, .. } => {
+            Err(Failure::new(FailureKind::Signal, format!("command was killed by {name}")))
+        }
         Exit::TimedOut { after } => {
-            Err(Failure::new(format!("command timed out after {}", display_duration(*after)))
+            let message = format!("command timed out after {}", display_duration(*after));
+            Err(Failure::new(FailureKind::Timeout, message)
                 .with_hint("raise `timeout`, or find out what the command waits for"))
         }
-        Exit::Cancelled => Err(Failure::new("command was stopped because the run was")),
+        Exit::Cancelled => Err(Failure::new(FailureKind::Stopped, "command was stopped because the run was")),
     };
     judged.map_err(|mut failure| {
         for process in &finished.unkillable {
@@ -67,8 +71,10 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Shown<'_>) -> Res
     let verified = match verified {
         Err(failure) if !expects_code => return Err(failure),
         _ if !misses.is_empty() => {
-            let mut failure = Failure::new("the command did not do what `expect` says");
-            failure.chain.extend(if exec.sensitive { without_values(&misses) } else { misses });
+            let message = "the command did not do what `expect` says";
+            let mut failure = Failure::new(FailureKind::Expectation, message);
+            failure.chain.extend(misses.iter().map(|miss| miss.shown(exec.sensitive)));
+            failure.chain.dedup();
             return Err(failure);
         }
         verified => verified?,
@@ -76,7 +82,8 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Shown<'_>) -> Res
     let captured = match &exec.capture {
         capture if capture.0.is_empty() => None,
         capture => Some(capture.pick(finished, code, shown).map_err(|missing| {
-            let mut failure = Failure::new("what `capture` names is not in what the command did");
+            let message = "what `capture` names is not in what the command did";
+            let mut failure = Failure::new(FailureKind::Capture, message);
             failure.chain.extend(missing.into_iter().map(|(name, why)| {
                 if exec.sensitive { format!("`{name}` is not there") } else { format!("`{name}`: {why}") }
             }));
@@ -86,25 +93,17 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Shown<'_>) -> Res
     Ok(Success { verified, captured })
 }
 
-/// Names what was not as expected, and nothing of what was expected and printed.
-fn without_values(misses: &[String]) -> Vec<String> {
-    let mut parts: Vec<&str> = misses.iter().filter_map(|miss| miss.split([':', '.']).next()).collect();
-    parts.dedup();
-    let told =
-        |part: &&str| format!("{part}: not as expected; the exec is `sensitive`, so that no more is shown");
-    parts.iter().map(told).collect()
-}
-
-fn judge_code(exec: &Exec, code: i32) -> Result<Verified, Failure> {
+fn judge_code(exec: &Exec, code: i32) -> Result<Verified<ExecRule>, Failure> {
     let is = |allowed: &u8| i32::from(*allowed) == code;
     if exec.unchanged_returns.iter().any(is) {
-        return Ok(Verified::Unchanged(format!("exit code {code} means nothing was changed")));
+        return Ok(Verified::Unchanged(ExecRule::UnchangedReturn(code)));
     }
     if exec.returns.iter().any(is) {
         return Ok(Verified::Changed);
     }
     let allowed: Vec<String> = exec.returns.iter().map(u8::to_string).collect();
-    Err(Failure::new(format!("exit code {code} not in allowed returns [{}]", allowed.join(", "))))
+    let message = format!("exit code {code} not in allowed returns [{}]", allowed.join(", "));
+    Err(Failure::new(FailureKind::Exit, message))
 }
 
 #[cfg(test)]
@@ -136,7 +135,7 @@ mod tests {
         };
         assert_eq!(verified(0), Ok(Verified::Changed));
         assert_eq!(verified(2), Ok(Verified::Changed));
-        assert_eq!(verified(3), Ok(Verified::Unchanged("exit code 3 means nothing was changed".to_owned())));
+        assert_eq!(verified(3), Ok(Verified::Unchanged(ExecRule::UnchangedReturn(3))));
         let failure = verified(7).unwrap_err();
         assert_eq!(failure.chain, ["exit code 7 not in allowed returns [0, 2]"]);
         assert!(failure.changed);

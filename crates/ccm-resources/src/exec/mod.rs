@@ -12,6 +12,7 @@ mod posix;
 mod properties;
 mod provider;
 mod record;
+mod rules;
 mod sandbox;
 mod shell;
 mod start;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Command, Exit, Finished, Host, Local, Process, StartError, random};
-use ccm_model::{Failure, Missing, Redactor, escape_control};
+use ccm_model::{Failure, FailureKind, Missing, Redactor, escape_control};
 
 use super::command::{Exec, Interpreter};
 use super::decide::{ExecKind, guards_matter};
@@ -78,8 +78,9 @@ async fn status(
     // After a failure nothing depends on them any more.
     for path in exec.creates.iter().filter(|_| !failed) {
         let exists = context.host.files.exists(path).map_err(|error| {
-            Failure::from_error(&error)
+            Failure::from_error(FailureKind::Read, &error)
                 .because_of(format!("`creates` \"{}\" can't be looked at", path.display()))
+                .of_property("creates")
         })?;
         if !exists {
             missing = Some(path);
@@ -245,7 +246,7 @@ pub(crate) fn display_process(process: &Process) -> String {
 
 /// Puts a command that did not start into words, with advice.
 pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path) -> Failure {
-    let mut failure = Failure::from_error(error);
+    let mut failure = Failure::from_error(FailureKind::Start, error);
     match error {
         StartError::NotFound { name, .. } if name.contains('/') => {
             failure.missing = Some(Missing::Path(relative_to.join(name)));
@@ -339,7 +340,7 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let path = exec.path.clone().unwrap_or_default();
     let missing = Missing::Program(name.clone());
     let is_relative = name.contains('/') && !name.starts_with('/');
-    let mut failure = Failure::from_error(&StartError::NotFound { name, path });
+    let mut failure = Failure::from_error(FailureKind::Start, &StartError::NotFound { name, path });
     failure.missing = Some(missing);
     if is_relative && exec.sandbox.as_ref().is_some_and(SandboxProperties::is_private) && exec.cwd.is_none() {
         let hint = "the shell starts in the private directory of the sandbox: `workdir: manifest` starts it beside \

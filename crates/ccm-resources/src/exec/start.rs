@@ -10,7 +10,7 @@ use ccm_engine::Context;
 use ccm_host::{
     Account, AccountError, Command, Enforced, Host, Identity, PrivateDirectory, Process, Sandbox, StartError,
 };
-use ccm_model::{Failure, Missing};
+use ccm_model::{Failure, FailureKind, Missing};
 
 use super::command::{CommandLine, Exec, Interpreter};
 use super::provider::{display_process, start_failure};
@@ -142,11 +142,13 @@ impl<'a> Start<'a> {
         if !is_allowed {
             let message = format!("\"{name}\" lies outside of what a sandbox may start");
             let place = confined.directory.display();
-            return Err(Failure::new(message).with_hint(format!(
+            return Err(Failure::new(FailureKind::Start, message).with_hint(format!(
                 "name a program of the system without its path; others have to lie below \"{place}\" or in `workdir`"
             )));
         }
-        let text = path.to_str().ok_or_else(|| Failure::new(format!("\"{}\" is no text", path.display())))?;
+        let text = path
+            .to_str()
+            .ok_or_else(|| Failure::new(FailureKind::Start, format!("\"{}\" is no text", path.display())))?;
         Ok((self.find(text)?, Some(path.clone()).filter(|_| !is_in_workdir)))
     }
 
@@ -188,8 +190,10 @@ pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = 
 
 /// The account and the numbers that a command runs as; none of them is those of ccm.
 fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>), Failure> {
-    let not_known = |property: &str, error: &AccountError| {
-        let mut failure = Failure::from_error(error).because_of(format!("`{property}` can't be taken on"));
+    let not_known = |property: &'static str, error: &AccountError| {
+        let mut failure = Failure::from_error(FailureKind::Start, error)
+            .because_of(format!("`{property}` can't be taken on"))
+            .of_property(property);
         let hint = match error {
             AccountError::NoUser { .. } | AccountError::NoGroup { .. } => {
                 "look for a misspelling, or make it in an earlier resource"
@@ -208,9 +212,9 @@ fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>
     let group = exec.group.as_deref().map(|group| host.runner.group(group));
     let group = group.transpose().map_err(|error| not_known("group", &error))?;
     let own = || {
-        host.runner
-            .own_identity()
-            .map_err(|error| Failure::from_error(&error).because_of("it can't be told who ccm runs as"))
+        host.runner.own_identity().map_err(|error| {
+            Failure::from_error(FailureKind::Read, &error).because_of("it can't be told who ccm runs as")
+        })
     };
     let identity = match (&account, group) {
         (None, None) => None,
@@ -219,7 +223,8 @@ fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>
         (None, Some(gid)) => Some(Identity { gid, ..own()? }),
     };
     if let Some(identity) = &identity {
-        host.runner.may_become(identity).map_err(|error| Failure::from_error(&error))?;
+        let may_become = host.runner.may_become(identity);
+        may_become.map_err(|error| Failure::from_error(FailureKind::Start, &error))?;
     }
     Ok((account, identity))
 }
@@ -295,7 +300,7 @@ impl Confined {
         let write = written.write.iter().flatten().map(|path| canonical("write", &path.0));
         let mut write = write.collect::<Result<Vec<_>, _>>()?;
         let manifest = host.files.canonical(directory).map_err(|error| {
-            Failure::from_error(&error).because_of(format!(
+            Failure::from_error(FailureKind::Start, &error).because_of(format!(
                 "the directory of the manifest, \"{}\", can't be found",
                 directory.display()
             ))
@@ -306,7 +311,8 @@ impl Confined {
             Workdir::At(path) => Some(canonical("workdir", &path)?),
         };
         let private = host.runner.private_directory(identity).map_err(|error| {
-            Failure::from_error(&error).because_of("no private directory can be made for the sandbox")
+            Failure::from_error(FailureKind::Start, &error)
+                .because_of("no private directory can be made for the sandbox")
         })?;
         let workdir = match workdir {
             // It has its temporary files there.

@@ -6,6 +6,7 @@ use ccm_model::{Failure, Fields};
 use serde_json::Value;
 
 use super::command::Exec;
+use super::rules::Prevention;
 use super::sandbox;
 use super::tries::{self, Attempt};
 
@@ -45,8 +46,8 @@ pub(crate) enum Verdict {
     NotRun,
     /// The command may run.
     Allowed,
-    /// The command need not run, for this reason.
-    Prevented(String),
+    /// This guard keeps the command from running.
+    Prevented(Prevention),
     /// One of them could not be asked: it did not start, was killed or took too long.
     Broken(Failure),
 }

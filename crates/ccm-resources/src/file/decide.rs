@@ -1,12 +1,14 @@
 //! What a file lacks, and what has to be done about it. Pure.
 
+use std::fmt;
 use std::path::Path;
 
-use ccm_engine::{Decision, Described, ResourceKind, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_host::{FileKind, FileState};
-use ccm_model::{Failure, Missing};
+use ccm_model::{Failure, FailureKind, Missing};
 
 use super::diff;
+use super::rules::FileRule;
 use super::state::{State, describe, mode};
 use super::wanted::{Ensure, File};
 
@@ -24,7 +26,7 @@ pub(crate) struct Done {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Plan {
     /// Nothing.
-    Keep(&'static str),
+    Keep(FileRule),
     /// Write a file where none is.
     Create,
     /// Write a file in the place of a link.
@@ -33,10 +35,37 @@ pub(crate) enum Plan {
     Update(Differences),
     /// Make a directory.
     MakeDirectory,
-    /// Remove what is there, which is this.
-    Remove(&'static str),
+    /// Remove what is there.
+    Remove(Removed),
     /// Give up.
     Fail(Failure),
+}
+
+/// What `ensure: absent` removes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    Link,
+    EmptyDirectory,
+    /// A directory and everything in it.
+    Tree,
+    /// A directory of which nobody knows what is in it.
+    Directory,
+    File,
+    /// Neither file nor directory.
+    Special,
+}
+
+impl fmt::Display for Removed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Link => "the link",
+            Self::EmptyDirectory => "the empty directory",
+            Self::Tree => "the directory and everything in it",
+            Self::Directory => "the directory",
+            Self::File => "the file",
+            Self::Special => "what is neither file nor directory",
+        })
+    }
 }
 
 /// What differs from what is wanted, each in words.
@@ -87,9 +116,11 @@ impl Differences {
             [first @ .., last] => format!("{} and {last}", first.join(", ")),
         }
     }
+}
 
-    /// What they are.
-    fn reason(&self) -> String {
+/// Each of them, with `; ` between.
+impl fmt::Display for Differences {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let content = self.content.then(|| "the content differs".to_owned());
         let attribute = |name: &str, is: &Option<String>| is.as_ref().map(|is| format!("the {name} is {is}"));
         let all = [
@@ -98,7 +129,7 @@ impl Differences {
             attribute("group", &self.group),
             attribute("mode", &self.mode),
         ];
-        all.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        formatter.write_str(&all.into_iter().flatten().collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -106,20 +137,24 @@ impl ResourceKind for FileResource {
     type Properties = File;
     type State = State;
     type Effect = Done;
+    type Rule = FileRule;
 
-    fn decide(file: &File, state: &State, _: bool) -> Decision {
+    fn decide(file: &File, state: &State, _: Option<&Trigger>) -> Decision<FileRule> {
         decide(file, state)
     }
 
-    fn verify(file: &File, state: &State, _: &Done) -> Result<Verified, Failure> {
+    fn verify(file: &File, state: &State, _: &Done) -> Result<Verified<FileRule>, Failure> {
         let wrong = match plan(file, state) {
             Plan::Keep(_) => return Ok(Verified::Changed),
-            Plan::Fail(failure) => return Err(failure.because_of("it is not as wanted after the change")),
-            Plan::Update(differences) | Plan::ReplaceLink(differences) => differences.reason(),
+            Plan::Fail(failure) => {
+                let failure = failure.because_of("it is not as wanted after the change");
+                return Err(Failure { kind: FailureKind::Verification, ..failure });
+            }
+            Plan::Update(differences) | Plan::ReplaceLink(differences) => differences.to_string(),
             Plan::Create | Plan::MakeDirectory => "nothing is there".to_owned(),
             Plan::Remove(what) => format!("{what} is there"),
         };
-        Err(Failure::new(wrong)
+        Err(Failure::new(FailureKind::Verification, wrong)
             .because_of("it is not as wanted after the change")
             .with_hint("does something else manage it at the same time?"))
     }
@@ -129,42 +164,34 @@ impl ResourceKind for FileResource {
     }
 }
 
-/// Puts a plan into words.
-pub(crate) fn decide(file: &File, state: &State) -> Decision {
-    let change = |reason: String, message: String, diff: Option<String>| Decision::Change {
+/// Decides by the plan.
+pub(crate) fn decide(file: &File, state: &State) -> Decision<FileRule> {
+    let change = |reason, message: String, diff: Option<String>| Decision::Change {
         reason,
         noop_message: format!("Would have {message}"),
         diff,
     };
     match plan(file, state) {
-        Plan::Keep(reason) => Decision::Keep { reason: reason.to_owned() },
-        Plan::Fail(failure) => {
-            Decision::Fail { reason: "it can't be brought to the state asked for".to_owned(), failure }
-        }
-        Plan::Create => {
-            let diff = diff::to_wanted(file, state);
-            change("there is no file".to_owned(), "created the file".to_owned(), diff)
-        }
-        Plan::MakeDirectory => {
-            change("there is no directory".to_owned(), "created the directory".to_owned(), None)
-        }
+        Plan::Keep(reason) => Decision::Keep { reason },
+        Plan::Fail(failure) => Decision::Fail { reason: FileRule::Conflict, failure },
+        Plan::Create => change(FileRule::NoFile, "created the file".to_owned(), diff::to_wanted(file, state)),
+        Plan::MakeDirectory => change(FileRule::NoDirectory, "created the directory".to_owned(), None),
         Plan::ReplaceLink(differences) => {
-            let reason = match differences.reason() {
-                none if none.is_empty() => match state.found.stranger {
-                    Some(owner) => format!("there is a link of user {owner}, which is not followed"),
-                    None => "there is a link that leads to no file".to_owned(),
-                },
-                reason => format!("{reason} behind the link that is there"),
-            };
             let diff = diff::to_wanted(file, state).filter(|_| differences.content || differences.is_none());
+            let reason = match state.found.stranger {
+                _ if !differences.is_none() => FileRule::DiffersBehindLink(differences),
+                Some(owner) => FileRule::StrangersLink(owner),
+                None => FileRule::LinkToNothing,
+            };
             change(reason, "replaced the link by a file".to_owned(), diff)
         }
         Plan::Update(differences) => {
             let diff = diff::to_wanted(file, state).filter(|_| differences.content);
-            change(differences.reason(), format!("updated {}", differences.names()), diff)
+            let names = differences.names();
+            change(FileRule::Differs(differences), format!("updated {names}"), diff)
         }
         Plan::Remove(what) => {
-            change(format!("{what} is there"), format!("removed {what}"), diff::to_nothing(file, state))
+            change(FileRule::Present(what), format!("removed {what}"), diff::to_nothing(file, state))
         }
     }
 }
@@ -178,20 +205,23 @@ pub(crate) fn plan(file: &File, state: &State) -> Plan {
     };
     let loses_content = match &plan {
         Plan::Update(differences) => differences.content,
-        Plan::Remove(what) => *what == "the file",
+        Plan::Remove(what) => *what == Removed::File,
         _ => false,
     };
     if file.backup && loses_content && !state.can_back_up {
         return Plan::Fail(
             Failure::new(
+                FailureKind::Conflict,
                 "`backup` asks for a copy of the old content, and ccm has no state directory to keep it in",
             )
+            .of_property("backup")
             .with_hint("set HOME or XDG_STATE_HOME, or drop `backup`"),
         );
     }
     if state.needed_by_ccm && matches!(plan, Plan::Remove(_)) {
         let path = file.path.display();
-        return Plan::Fail(Failure::new(format!("\"{path}\" is or holds the state directory of this run")));
+        let message = format!("\"{path}\" is or holds the state directory of this run");
+        return Plan::Fail(Failure::new(FailureKind::Conflict, message));
     }
     if let Some(mount) = state.mount.as_ref().filter(|_| plan.replaces()) {
         return Plan::Fail(mount_point(mount));
@@ -227,14 +257,14 @@ fn present(file: &File, state: &State) -> Plan {
     let differences = Differences::between(file, state, target);
     match target.kind {
         FileKind::Directory { .. } => {
-            let mut failure = Failure::new(format!("\"{path}\" is a directory"));
-            failure.missing = Some(Missing::Path(file.path.clone()));
+            let failure = conflict(format!("\"{path}\" is a directory"));
+            let failure = failure.with_missing(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("a directory is asked for with `ensure: directory`"))
         }
         FileKind::Special(what) if file.content.is_some() => {
-            Plan::Fail(Failure::new(format!("\"{path}\" is {what}, and its content can't be managed")))
+            Plan::Fail(conflict(format!("\"{path}\" is {what}, and its content can't be managed")))
         }
-        _ if differences.is_none() => Plan::Keep("it is as wanted"),
+        _ if differences.is_none() => Plan::Keep(FileRule::AsWanted),
         _ if !state.found.link => Plan::Update(differences),
         _ if file.content.is_some() => Plan::ReplaceLink(differences),
         _ => Plan::Fail(attributes_of_link(file)),
@@ -252,13 +282,13 @@ fn directory(file: &File, state: &State) -> Plan {
     };
     let differences = Differences::between(file, state, target);
     match target.kind {
-        FileKind::Directory { .. } if differences.is_none() => Plan::Keep("it is as wanted"),
+        FileKind::Directory { .. } if differences.is_none() => Plan::Keep(FileRule::AsWanted),
         FileKind::Directory { .. } if state.found.link => Plan::Fail(attributes_of_link(file)),
         FileKind::Directory { .. } => Plan::Update(differences),
         other => {
             let what = if let FileKind::Special(what) = other { what } else { "a file" };
-            let mut failure = Failure::new(format!("\"{path}\" is {what}, not a directory"));
-            failure.missing = Some(Missing::Path(file.path.clone()));
+            let failure = conflict(format!("\"{path}\" is {what}, not a directory"));
+            let failure = failure.with_missing(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("remove it first: ccm makes no directory in the place of something"))
         }
     }
@@ -266,53 +296,57 @@ fn directory(file: &File, state: &State) -> Plan {
 
 fn absent(file: &File, state: &State) -> Plan {
     if state.found.link {
-        return Plan::Remove("the link");
+        return Plan::Remove(Removed::Link);
     }
     match state.found.target.as_ref().map(|target| target.kind) {
-        None => Plan::Keep("it is absent"),
-        Some(FileKind::Directory { empty: Some(true) }) => Plan::Remove("the empty directory"),
-        Some(FileKind::Directory { .. }) if file.force => Plan::Remove("the directory and everything in it"),
+        None => Plan::Keep(FileRule::Absent),
+        Some(FileKind::Directory { empty: Some(true) }) => Plan::Remove(Removed::EmptyDirectory),
+        Some(FileKind::Directory { .. }) if file.force => Plan::Remove(Removed::Tree),
         // Only trying tells whether it is empty, and nothing is lost by that.
-        Some(FileKind::Directory { empty: None }) => Plan::Remove("the directory"),
+        Some(FileKind::Directory { empty: None }) => Plan::Remove(Removed::Directory),
         Some(FileKind::Directory { .. }) => {
             let path = file.path.display();
-            let mut failure = Failure::new(format!("the directory \"{path}\" is not empty"));
-            failure.missing = Some(Missing::Path(file.path.clone()));
+            let failure = conflict(format!("the directory \"{path}\" is not empty"));
+            let failure = failure.with_missing(Missing::Path(file.path.clone()));
             Plan::Fail(failure.with_hint("`force: true` removes it with everything in it"))
         }
-        Some(FileKind::File) => Plan::Remove("the file"),
-        Some(FileKind::Special(_)) => Plan::Remove("what is neither file nor directory"),
+        Some(FileKind::File) => Plan::Remove(Removed::File),
+        Some(FileKind::Special(_)) => Plan::Remove(Removed::Special),
     }
 }
 
+fn conflict(message: String) -> Failure {
+    Failure::new(FailureKind::Conflict, message)
+}
+
 pub(crate) fn mount_point(path: &Path) -> Failure {
-    Failure::new(format!("\"{}\" is a mount point", path.display()))
+    conflict(format!("\"{}\" is a mount point", path.display()))
         .with_hint("unmount it, or manage what is in it")
 }
 
 fn attributes_of_link(file: &File) -> Failure {
     let message =
         format!("\"{}\" is a symbolic link, whose attributes can't be managed", file.path.display());
-    Failure::new(message).with_hint("name the path that it leads to")
+    conflict(message).with_hint("name the path that it leads to")
 }
 
 fn strangers_link(file: &File, owner: u32) -> Failure {
     let message = format!("\"{}\" is a link of user {owner}, which is not followed", file.path.display());
-    Failure::new(message).with_hint("name the path that it leads to, or let root own the link")
+    conflict(message).with_hint("name the path that it leads to, or let root own the link")
 }
 
 fn link_to_nothing(file: &File) -> Failure {
     let message = format!("\"{}\" is a symbolic link that leads to no directory", file.path.display());
-    let mut failure = Failure::new(message).with_hint("name the path that it leads to");
-    failure.missing = Some(Missing::Path(file.path.clone()));
-    failure
+    conflict(message)
+        .with_hint("name the path that it leads to")
+        .with_missing(Missing::Path(file.path.clone()))
 }
 
 fn parent_missing(file: &File) -> Failure {
     let parent = file.path.parent().unwrap_or(&file.path).display();
-    let mut failure = Failure::new(format!("the directory \"{parent}\" does not exist"));
-    failure.missing = Some(Missing::Path(file.path.parent().unwrap_or(&file.path).to_owned()));
-    failure.with_hint("manage it with a file resource and `ensure: directory`")
+    conflict(format!("the directory \"{parent}\" does not exist"))
+        .with_missing(Missing::Path(file.path.parent().unwrap_or(&file.path).to_owned()))
+        .with_hint("manage it with a file resource and `ensure: directory`")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod decide;
 mod diff;
 mod posix;
 mod properties;
+mod rules;
 mod state;
 mod values;
 mod wanted;

@@ -7,9 +7,9 @@ use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
     Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
 };
-use ccm_model::{Failure, Missing, Secrets};
+use ccm_model::{Failure, FailureKind, Missing, Secrets};
 
-use super::decide::{Done, FileResource, Plan, mount_point, plan};
+use super::decide::{Done, FileResource, Plan, Removed, mount_point, plan};
 use super::diff;
 use super::state::{State, Wanted};
 use super::wanted::{Content, Ensure, File};
@@ -201,9 +201,8 @@ fn number(
     let Some(name) = name else { return Ok(None) };
     let number = find(name).map_err(|error| failure(&error))?;
     number.map(Some).ok_or_else(|| {
-        let mut failure = Failure::new(format!("there is no {what} `{}`", name.escape_debug()));
-        failure.missing = Some(Missing::Principal);
-        failure
+        Failure::new(FailureKind::Read, format!("there is no {what} `{}`", name.escape_debug()))
+            .with_missing(Missing::Principal)
     })
 }
 
@@ -230,7 +229,7 @@ fn execute(file: &File, state: &State, context: &mut Context<'_>) -> Result<Done
             files.make_directory(&file.path, attributes).map_err(|error| failure(&error))?;
         }
         Plan::Remove(what) => {
-            if what == "the file" {
+            if what == Removed::File {
                 back_up(file, context)?;
             }
             files.remove(&file.path, file.force).map_err(|error| failure(&error))?;
@@ -281,9 +280,19 @@ fn unread(error: &FileError) -> Failure {
     failure
 }
 
+/// Returns the kind of failure that an error is.
+fn kind(error: &FileError) -> FailureKind {
+    match error {
+        FileError::Ended { .. } => FailureKind::Stopped,
+        FileError::Step { step: Step::Look | Step::Read | Step::Lookup, .. } => FailureKind::Read,
+        FileError::Step { .. } => FailureKind::Change,
+        _ => FailureKind::Conflict,
+    }
+}
+
 /// Puts what went wrong with a file into words, with advice.
 fn failure(error: &FileError) -> Failure {
-    let mut failure = Failure::from_error(error);
+    let mut failure = Failure::from_error(kind(error), error);
     failure.changed = error.changed();
     match error {
         FileError::ParentMissing(path) | FileError::NotADirectory { part: path, .. } => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ccm_engine::Context;
 use ccm_host::{Command, Exit, Finished, Host, Level};
-use ccm_model::{Failure, Stream, display_duration};
+use ccm_model::{Failure, FailureKind, Stream, display_duration};
 
 use super::tool::Reach;
 use super::wanted::Package;
@@ -91,9 +91,10 @@ pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result
     } else {
         reach.queries.run(&command, reach.cancellation, &mut |_, _| {}).await
     };
-    let finished = judge(call, finished.map_err(|error| Failure::from_error(&error))?)?;
+    let finished = judge(call, finished.map_err(|error| Failure::from_error(FailureKind::Start, &error))?)?;
     if finished.stdout.truncated() {
-        return Err(Failure::new(format!("{} printed more than can be read", call.title)));
+        let message = format!("{} printed more than can be read", call.title);
+        return Err(Failure::new(FailureKind::Read, message));
     }
     Ok(Printed { stdout: text(&finished.stdout), stderr: text(&finished.stderr) })
 }
@@ -128,7 +129,7 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
         let patience = if call.is_delicate { PATIENCE } else { Duration::ZERO };
         let finished = match host.run_patiently(&command, cancellation, patience, &mut on_line).await {
             Ok(finished) => finished,
-            Err(error) => break Err(Failure::from_error(&error)),
+            Err(error) => break Err(Failure::from_error(FailureKind::Start, &error)),
         };
         for process in &finished.left_running {
             context.note(format!("left running: {} {}", process.pid, process.name));
@@ -203,7 +204,7 @@ fn held_lock(line: &str) -> Option<&str> {
 }
 
 fn stopped(call: &Call) -> Failure {
-    Failure::new(format!("{} was not begun, because the run is to end", call.title))
+    Failure::new(FailureKind::Stopped, format!("{} was not begun, because the run is to end", call.title))
 }
 
 /// Judges how a call ended.
@@ -212,16 +213,22 @@ fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
     let mut failure = match &finished.exit {
         Exit::Code(0) => return Ok(finished),
         Exit::Code(code) => {
-            let mut failure = Failure::new(format!("{title} failed with exit code {code}"));
+            let message = format!("{title} failed with exit code {code}");
+            let mut failure = Failure::new(FailureKind::Exit, message);
             failure.chain.extend(errors(&text(&finished.stderr)));
             failure.chain.extend(unmet(&text(&finished.stdout)));
             failure
         }
-        Exit::Signal { name, .. } => Failure::new(format!("{title} was killed by {name}")),
-        Exit::TimedOut { after } => {
-            Failure::new(format!("{title} timed out after {}", display_duration(*after)))
+        Exit::Signal { name, .. } => {
+            Failure::new(FailureKind::Signal, format!("{title} was killed by {name}"))
         }
-        Exit::Cancelled => Failure::new(format!("{title} was stopped because the run was")),
+        Exit::TimedOut { after } => {
+            let message = format!("{title} timed out after {}", display_duration(*after));
+            Failure::new(FailureKind::Timeout, message)
+        }
+        Exit::Cancelled => {
+            Failure::new(FailureKind::Stopped, format!("{title} was stopped because the run was"))
+        }
     };
     for process in &finished.unkillable {
         let process = format!("{} {}", process.pid, process.name);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ccm_engine::Context;
 use ccm_host::Level;
-use ccm_model::Failure;
+use ccm_model::{Failure, FailureKind};
 
 use super::call::{Call, Limits, carry_out};
 use super::decide::{Done, Install, Plan, lacking, plan};
@@ -43,21 +43,20 @@ impl<T: Tool> Packages<T> {
                     Ok((state, Plan::Remove(_))) => {
                         members.push((at, Member { package, state, version: None }));
                     }
-                    Ok((
-                        _,
-                        Plan::Install(Install { version: Err(failure), .. }) | Plan::Fail(_, failure),
-                    )) => {
-                        results[at] = Some(Err(failure));
-                    }
                     Ok((state, Plan::Keep(reason) | Plan::Refresh(reason))) => {
                         warn_of(&state, context);
                         results[at] = Some(Ok(Done::Nothing { reason }));
                     }
-                    Err(failure) => results[at] = Some(Err(failure)),
+                    Ok((
+                        _,
+                        Plan::Install(Install { version: Err(failure), .. }) | Plan::Fail(_, failure),
+                    ))
+                    | Err(failure) => results[at] = Some(Err(failure)),
                 }
             }
         } else {
-            let failure = Failure::new("only root can change packages").with_hint("run ccm as root");
+            let message = "only root can change packages";
+            let failure = Failure::new(FailureKind::Change, message).with_hint("run ccm as root");
             results.fill(Some(Err(failure)));
         }
         let mut mended = None;
@@ -81,8 +80,8 @@ impl<T: Tool> Packages<T> {
                 }
             }
         }
-        let nothing = || Ok(Done::Nothing { reason: "there is nothing to do".to_owned() });
-        results.into_iter().map(|result| result.unwrap_or_else(nothing)).collect()
+        let forgotten = || Err(Failure::new(FailureKind::Internal, "internal error: nothing was executed"));
+        results.into_iter().map(|result| result.unwrap_or_else(forgotten)).collect()
     }
 
     /// Decides on each change again with all that the index has, which is refreshed first where that is asked for.

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use ccm_engine::{Decision, Described, ResourceKind, Verified};
-use ccm_model::Failure;
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{Failure, FailureKind};
 
+use super::rules::PackageRule;
 use super::state::{Offer, Presence, State, describe};
 use super::wanted::{Ensure, Package};
 
@@ -17,7 +18,7 @@ pub(crate) enum Done {
     /// After a look into the fresh index there was nothing to do.
     Nothing {
         /// Why.
-        reason: String,
+        reason: PackageRule,
     },
     /// Packages were changed.
     Changed {
@@ -30,22 +31,22 @@ pub(crate) enum Done {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Plan {
     /// Nothing, for this reason.
-    Keep(String),
+    Keep(PackageRule),
     /// Give up.
-    Fail(String, Failure),
+    Fail(PackageRule, Failure),
     /// Refresh the index, and look again.
-    Refresh(String),
+    Refresh(PackageRule),
     /// Bring a version onto the machine.
     Install(Install),
     /// Remove it, for this reason.
-    Remove(String),
+    Remove(PackageRule),
 }
 
 /// An installation, an upgrade or a downgrade.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Install {
     /// Why.
-    pub reason: String,
+    pub reason: PackageRule,
     /// What noop says.
     pub noop_message: String,
     /// The version that was chosen; none leaves it to the tool. An error says why there is none.
@@ -58,8 +59,9 @@ impl ResourceKind for PackageKind {
     type Properties = Package;
     type State = State;
     type Effect = Done;
+    type Rule = PackageRule;
 
-    fn decide(package: &Package, state: &State, _: bool) -> Decision {
+    fn decide(package: &Package, state: &State, _: Option<&Trigger>) -> Decision<PackageRule> {
         let change = |reason, noop_message: &str| Decision::Change {
             reason,
             noop_message: noop_message.to_owned(),
@@ -74,7 +76,7 @@ impl ResourceKind for PackageKind {
         }
     }
 
-    fn verify(package: &Package, state: &State, done: &Done) -> Result<Verified, Failure> {
+    fn verify(package: &Package, state: &State, done: &Done) -> Result<Verified<PackageRule>, Failure> {
         match done {
             Done::Nothing { reason } => Ok(Verified::Unchanged(reason.clone())),
             Done::Changed { version } => {
@@ -109,7 +111,7 @@ pub(crate) fn plan(package: &Package, state: &State) -> Plan {
     let plan = match &package.ensure {
         Ensure::Absent => plan_removal(package, state),
         Ensure::Present => match state.installed() {
-            Some(version) => Plan::Keep(format!("version {} is installed", state.scheme.shown(version))),
+            Some(version) => Plan::Keep(PackageRule::Installed(state.scheme.shown(version).to_owned())),
             None => install(package, state, "Would have installed", candidate(package, state).map(|_| None)),
         },
         Ensure::Latest => match state.installed() {
@@ -121,7 +123,7 @@ pub(crate) fn plan(package: &Package, state: &State) -> Plan {
     match (&plan, &state.found.hold) {
         (Plan::Install(Install { reason, .. }) | Plan::Remove(reason), Some(hold)) => {
             let message = format!("`{}` is held by {}", package.name, hold.by);
-            let failure = Failure::new(reason.clone()).because_of(message).with_hint(&hold.release);
+            let failure = conflict(reason.to_string()).because_of(message).with_hint(&hold.release);
             Plan::Fail(reason.clone(), failure)
         }
         _ => plan,
@@ -130,49 +132,37 @@ pub(crate) fn plan(package: &Package, state: &State) -> Plan {
 
 fn plan_removal(package: &Package, state: &State) -> Plan {
     match &state.found.presence {
-        Presence::Gone => Plan::Keep("it is not installed".to_owned()),
-        Presence::ConfigFiles if !package.purge => {
-            Plan::Keep("it is not installed, but for its configuration files".to_owned())
-        }
-        Presence::ConfigFiles => Plan::Remove("its configuration files are still there".to_owned()),
-        Presence::Unfinished(status) => Plan::Remove(format!("something of it is there: it is {status}")),
+        Presence::Gone => Plan::Keep(PackageRule::NotInstalled),
+        Presence::ConfigFiles if !package.purge => Plan::Keep(PackageRule::OnlyConfigFilesKept),
+        Presence::ConfigFiles => Plan::Remove(PackageRule::ConfigFilesLeft),
+        Presence::Unfinished(status) => Plan::Remove(PackageRule::UnfinishedThere(status.clone())),
         Presence::Installed(version) => {
-            Plan::Remove(format!("version {} is installed", state.scheme.shown(version)))
+            Plan::Remove(PackageRule::Installed(state.scheme.shown(version).to_owned()))
         }
     }
 }
 
 fn plan_latest(package: &Package, state: &State, installed: &str) -> Plan {
-    let shown = |version| state.scheme.shown(version);
+    let shown = |version| state.scheme.shown(version).to_owned();
     if state.is_stale {
-        return Plan::Refresh(format!(
-            "version {} is installed, and the index is too old to say whether that is the latest",
-            shown(installed)
-        ));
+        return Plan::Refresh(PackageRule::StaleIndex(shown(installed)));
     }
     match &state.offer {
         Offer::Versions { candidate: Some(latest), .. }
             if state.scheme.compare(latest, installed) == Ordering::Greater =>
         {
             Plan::Install(Install {
-                reason: format!(
-                    "version {} is installed, and {} is the latest",
-                    shown(installed),
-                    shown(latest)
-                ),
+                reason: PackageRule::Outdated { installed: shown(installed), latest: shown(latest) },
                 noop_message: format!("Would have upgraded to latest ({})", shown(latest)),
                 version: Ok(Some(latest.clone())),
                 is_downgrade: false,
             })
         }
-        Offer::Versions { candidate: Some(_), .. } => {
-            Plan::Keep(format!("version {} is installed, and nothing newer is there", shown(installed)))
+        Offer::Versions { candidate: Some(_), .. } => Plan::Keep(PackageRule::Latest(shown(installed))),
+        _ => {
+            let name = package.name.clone();
+            Plan::Keep(PackageRule::NotInIndex { installed: shown(installed), name })
         }
-        _ => Plan::Keep(format!(
-            "version {} is installed, and the index has no `{}`",
-            shown(installed),
-            package.name
-        )),
     }
 }
 
@@ -187,7 +177,7 @@ fn plan_version(package: &Package, state: &State, wanted: &str) -> Plan {
     };
     let shown = scheme.shown(installed);
     if scheme.is_meant(wanted, installed) {
-        return Plan::Keep(format!("version {shown} is installed"));
+        return Plan::Keep(PackageRule::Installed(shown.to_owned()));
     }
     let ordering = match &chosen {
         Ok(Some(version)) => scheme.compare(version, installed),
@@ -196,7 +186,7 @@ fn plan_version(package: &Package, state: &State, wanted: &str) -> Plan {
     let is_downgrade = ordering == Ordering::Less;
     let verb = if is_downgrade { "downgraded" } else { "upgraded" };
     Plan::Install(Install {
-        reason: format!("version {shown} is installed, not {wanted}"),
+        reason: PackageRule::OtherVersion { installed: shown.to_owned(), wanted: wanted.to_owned() },
         noop_message: format!("Would have {verb} to {wanted}"),
         version: chosen,
         is_downgrade,
@@ -205,8 +195,8 @@ fn plan_version(package: &Package, state: &State, wanted: &str) -> Plan {
 
 fn install(_: &Package, state: &State, noop_message: &str, version: Result<Option<String>, Failure>) -> Plan {
     let reason = match &state.found.presence {
-        Presence::Unfinished(status) => format!("it is not wholly installed: it is {status}"),
-        _ => "it is not installed".to_owned(),
+        Presence::Unfinished(status) => PackageRule::Unfinished(status.clone()),
+        _ => PackageRule::NotInstalled,
     };
     Plan::Install(Install { reason, noop_message: noop_message.to_owned(), version, is_downgrade: false })
 }
@@ -224,7 +214,7 @@ fn candidate(package: &Package, state: &State) -> Result<Option<String>, Failure
     match &state.offer {
         Offer::NotAsked => Ok(None),
         Offer::Versions { candidate: Some(version), .. } => Ok(Some(version.clone())),
-        Offer::Versions { candidate: None, .. } => Err(Failure::new(format!(
+        Offer::Versions { candidate: None, .. } => Err(conflict(format!(
             "every version of `{}` is excluded by the settings of the package tool",
             package.name
         ))),
@@ -232,13 +222,17 @@ fn candidate(package: &Package, state: &State) -> Result<Option<String>, Failure
     }
 }
 
+fn conflict(message: String) -> Failure {
+    Failure::new(FailureKind::Conflict, message)
+}
+
 fn not_offered(package: &Package, state: &State) -> Failure {
     let name = &package.name;
     if let Offer::Virtual { by } = &state.offer {
-        return Failure::new(format!("there is no package `{name}` itself: other packages provide it"))
+        return conflict(format!("there is no package `{name}` itself: other packages provide it"))
             .with_hint(format!("name one of those that provide it: {}", listed(by)));
     }
-    let mut failure = Failure::new(format!("there is no package `{name}` in the index"));
+    let mut failure = conflict(format!("there is no package `{name}` in the index"));
     failure.chain.extend_from_slice(&state.left_out);
     let hint = match package.update_cache {
         _ if !state.left_out.is_empty() => "it may be in what was left out",
@@ -252,7 +246,7 @@ fn no_such_version(package: &Package, state: &State, wanted: &str) -> Failure {
     let Offer::Versions { all, .. } = &state.offer else {
         return match state.offer {
             // Only a plan that is never carried out is made without asking.
-            Offer::NotAsked => Failure::new(format!("the versions of `{}` are not known", package.name)),
+            Offer::NotAsked => conflict(format!("the versions of `{}` are not known", package.name)),
             _ => not_offered(package, state),
         };
     };
@@ -260,8 +254,7 @@ fn no_such_version(package: &Package, state: &State, wanted: &str) -> Failure {
     known.sort_by(|left, right| state.scheme.compare(right, left));
     known.dedup();
     let known: Vec<&str> = known.into_iter().map(|version| state.scheme.shown(version)).collect();
-    let mut failure =
-        Failure::new(format!("there is no version {wanted} of `{}` in the index", package.name));
+    let mut failure = conflict(format!("there is no version {wanted} of `{}` in the index", package.name));
     failure.chain.extend_from_slice(&state.left_out);
     if known.is_empty() { failure } else { failure.with_hint(format!("it has {}", listed(&known))) }
 }
@@ -280,7 +273,7 @@ fn listed<S: AsRef<str>>(all: &[S]) -> String {
 /// Says what a package lacks of what is wanted. `chosen` is the version that was to be installed.
 pub(crate) fn lacking(package: &Package, state: &State, chosen: Option<&str>) -> Option<Failure> {
     let scheme = state.scheme;
-    let still = |what: String| Some(Failure::new(what));
+    let still = |what: String| Some(Failure::new(FailureKind::Verification, what));
     match (&package.ensure, &state.found.presence) {
         (Ensure::Absent, Presence::Gone) | (Ensure::Present, Presence::Installed(_)) => None,
         (Ensure::Absent, Presence::ConfigFiles) if !package.purge => None,
@@ -292,7 +285,7 @@ pub(crate) fn lacking(package: &Package, state: &State, chosen: Option<&str>) ->
         }
         (_, Presence::Unfinished(status)) => still(format!("it is not wholly installed: it is {status}")),
         (_, Presence::Gone | Presence::ConfigFiles) => {
-            let failure = Failure::new("it is still not installed");
+            let failure = Failure::new(FailureKind::Verification, "it is still not installed");
             let name = &package.name;
             Some(match state.found.elsewhere.first() {
                 Some(arch) => {

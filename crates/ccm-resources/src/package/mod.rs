@@ -8,6 +8,7 @@ mod digits;
 mod dnf;
 mod properties;
 mod provider;
+mod rules;
 mod state;
 mod tool;
 mod values;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Host, Local};
-use ccm_model::Failure;
+use ccm_model::{Failure, FailureKind};
 
 use super::change::way;
 use super::decide::{Done, Install, PackageKind, Plan, plan};
@@ -140,7 +140,9 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
     ) -> Local<'a, Result<Done, Failure>> {
         Box::pin(async move {
             let mut done = self.execute_all(&[(package, state)], context).await;
-            done.pop().unwrap_or_else(|| Err(Failure::new("internal error: nothing was executed")))
+            done.pop().unwrap_or_else(|| {
+                Err(Failure::new(FailureKind::Internal, "internal error: nothing was executed"))
+            })
         })
     }
 
@@ -171,14 +173,14 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
             if state.offer == Offer::NotAsked && matters(package, &state) {
                 match self.ask(&[&package.name], context).await {
                     Ok(answer) => answer.tell(&package.name, &mut state),
-                    Err(failure) => foreseen.push(failure.chain.join(": ")),
+                    Err(failure) => foreseen.push(failure.one_line()),
                 }
             }
             let is_due = |age| state.is_stale || own_is_older(&self.0, context, age);
             let refreshes = package.update_cache.is_some_and(is_due);
             match plan(package, &state) {
                 Plan::Install(Install { version: Err(failure), .. }) if state.offer != Offer::NotAsked => {
-                    let message = failure.chain.join(": ");
+                    let message = failure.one_line();
                     foreseen.push(if refreshes {
                         format!("as things are now: {message}, which would be refreshed first")
                     } else {
@@ -219,7 +221,7 @@ impl<T: Tool> Packages<T> {
                 "package#{own} and package#{other} are one package on this machine, and undo each other"
             );
             let hint = "keep one of them, or let `control` say on which machines each is managed";
-            return Err(Failure::new(message).with_hint(hint));
+            return Err(Failure::new(FailureKind::Conflict, message).with_hint(hint));
         }
         let twin = twins.next().map(|twin| twin.name.clone());
         if !claims.iter().any(|claim| claim.name == package.name) {

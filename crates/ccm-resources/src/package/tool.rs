@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Suitability};
 use ccm_host::{Attributes, Cancellation, Host, Local, NewContent, NewFile, Runner};
-use ccm_model::Failure;
+use ccm_model::{Failure, FailureKind};
 
 use super::call::Call;
 use super::state::{Found, Offer, Scheme};
@@ -204,13 +204,16 @@ pub(crate) fn text(host: Host<'_>, path: &str, longest: u64) -> Result<Option<St
 pub(crate) fn bytes(host: Host<'_>, path: &str, longest: u64) -> Result<Option<Vec<u8>>, Failure> {
     let path = Path::new(path);
     let failed = |error: &dyn std::error::Error| {
-        Failure::from_error(error).because_of("what is installed can't be told")
+        Failure::from_error(FailureKind::Read, error).because_of("what is installed can't be told")
     };
     if !host.files.exists(path).map_err(|error| failed(&error))? {
         return Ok(None);
     }
     match host.files.content(path, longest).map_err(|error| failed(&error))? {
         Some(bytes) => Ok(Some(bytes)),
-        None => Err(Failure::new(format!("\"{}\" is too long to be read", path.display()))),
+        None => {
+            let message = format!("\"{}\" is too long to be read", path.display());
+            Err(Failure::new(FailureKind::Read, message))
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use ccm_engine::{Decision, Described, ResourceKind, SUBSCRIBED_CHANGED, Verified};
-use ccm_model::{Failure, Missing, display_duration};
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{Failure, FailureKind, Missing, display_duration};
 
+use super::rules::{Difference, Kept, ServiceRule};
 use super::show::{Activity, Load, Unit};
 use super::state::{InTheWay, State, describe};
 use super::wanted::{Ensure, Service};
@@ -71,7 +72,7 @@ pub(crate) struct Done {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Plan {
     /// Nothing.
-    Keep(&'static str),
+    Keep(Kept),
     /// These steps.
     Change(Steps),
     /// Give up.
@@ -84,8 +85,8 @@ pub(crate) struct Steps {
     pub mask: Option<bool>,
     pub enable: Option<bool>,
     pub verb: Option<Verb>,
-    /// Why, in words.
-    pub reasons: Vec<&'static str>,
+    /// Why.
+    pub differences: Vec<Difference>,
 }
 
 impl Steps {
@@ -111,36 +112,38 @@ impl ResourceKind for ServiceKind {
     type Properties = Service;
     type State = State;
     type Effect = Done;
+    type Rule = ServiceRule;
 
-    fn decide(service: &Service, state: &State, _: bool) -> Decision {
+    fn decide(service: &Service, state: &State, trigger: Option<&Trigger>) -> Decision<ServiceRule> {
         match plan(service, state) {
-            Plan::Keep(reason) => Decision::Keep { reason: reason.to_owned() },
-            Plan::Fail(failure) => {
-                Decision::Fail { reason: "it can't be brought to the state asked for".to_owned(), failure }
+            Plan::Keep(kept) => Decision::Keep { reason: ServiceRule::Keep(kept) },
+            Plan::Fail(failure) => Decision::Fail { reason: ServiceRule::Conflict, failure },
+            Plan::Change(steps) => {
+                let noop_message = format!("Would have {}", steps.names());
+                let Steps { differences, .. } = steps;
+                let trigger = trigger.filter(|_| differences.contains(&Difference::Triggered)).cloned();
+                let reason = ServiceRule::Differs { differences, trigger };
+                Decision::Change { reason, noop_message, diff: None }
             }
-            Plan::Change(steps) => Decision::Change {
-                reason: steps.reasons.join("; "),
-                noop_message: format!("Would have {}", steps.names()),
-                diff: None,
-            },
         }
     }
 
-    fn verify(service: &Service, state: &State, done: &Done) -> Result<Verified, Failure> {
+    fn verify(service: &Service, state: &State, done: &Done) -> Result<Verified<ServiceRule>, Failure> {
         if done.nothing {
-            let reason = "it is as wanted, now that systemd has read its unit files";
-            return Ok(Verified::Unchanged(reason.to_owned()));
+            return Ok(Verified::Unchanged(ServiceRule::AsWantedAfterReload));
         }
         let failure = match plan(service, &settled(state, done)) {
             Plan::Keep(_) => return Ok(Verified::Changed),
             Plan::Fail(failure) => failure,
             Plan::Change(steps) => {
-                let mut failure = Failure::new(steps.reasons.join("; "));
+                let rule = ServiceRule::Differs { differences: steps.differences, trigger: None };
+                let mut failure = Failure::new(FailureKind::Verification, rule.to_string());
                 failure.chain.extend(how_it_ended(&state.unit));
                 failure
             }
         };
         let mut failure = failure.because_of("it is not as wanted after the change");
+        failure.kind = FailureKind::Verification;
         failure.output.extend(state.journal.clone());
         Err(failure)
     }
@@ -193,21 +196,21 @@ pub(crate) fn plan(service: &Service, state: &State) -> Plan {
     let mut steps = Steps::default();
     if let Some(masked) = service.masked.filter(|masked| *masked != unit.is_masked()) {
         steps.mask = Some(masked);
-        steps.reasons.push(if masked { "it is not masked" } else { "it is masked" });
+        steps.differences.push(if masked { Difference::NotMasked } else { Difference::Masked });
     }
     let is_enabled = unit.is_enabled();
     if let Some(enable) =
         service.enable.filter(|enable| *enable != is_enabled && (*enable || !unit.is_fixed()))
     {
         steps.enable = Some(enable);
-        steps.reasons.push(if enable { "it is not enabled" } else { "it is enabled" });
+        steps.differences.push(if enable { Difference::NotEnabled } else { Difference::Enabled });
     }
-    let keep_reason = match activity(service, state) {
-        Step::Keep(reason) => reason,
-        Step::Do(verb, reason) => {
+    let kept = match activity(service, state) {
+        Step::Keep(kept) => kept,
+        Step::Do(verb, difference) => {
             steps.verb = Some(verb);
-            steps.reasons.push(reason);
-            ""
+            steps.differences.push(difference);
+            Kept::AsWanted
         }
         Step::Busy => return Plan::Fail(busy(service, state)),
     };
@@ -219,13 +222,13 @@ pub(crate) fn plan(service: &Service, state: &State) -> Plan {
     if let Some(failure) = obstacle(service, state, &steps).filter(|_| is_known) {
         return Plan::Fail(failure);
     }
-    if steps.reasons.is_empty() { Plan::Keep(keep_reason) } else { Plan::Change(steps) }
+    if steps.differences.is_empty() { Plan::Keep(kept) } else { Plan::Change(steps) }
 }
 
 /// What whether it runs asks for.
 enum Step {
-    Keep(&'static str),
-    Do(Verb, &'static str),
+    Keep(Kept),
+    Do(Verb, Difference),
     /// It is on the way to something else, and does not get there.
     Busy,
 }
@@ -234,24 +237,20 @@ fn activity(service: &Service, state: &State) -> Step {
     let (unit, triggered) = (&state.unit, state.triggered);
     match (service.ensure, unit.activity) {
         (Ensure::Running, Activity::Running) if triggered => {
-            Step::Do(service.on_refresh.verb(), SUBSCRIBED_CHANGED)
+            Step::Do(service.on_refresh.verb(), Difference::Triggered)
         }
         (Ensure::Running, Activity::Reloading) if triggered => Step::Busy,
-        (Ensure::Running, Activity::Activating) if unit.is_oneshot && !triggered => {
-            Step::Keep("it is just doing its work")
-        }
+        (Ensure::Running, Activity::Activating) if unit.is_oneshot && !triggered => Step::Keep(Kept::Working),
         (Ensure::Running, Activity::Activating) | (_, Activity::Deactivating) => Step::Busy,
-        (Ensure::Running, Activity::Stopped) => Step::Do(Verb::Start, "it is not running"),
-        (Ensure::Running, Activity::Failed) => Step::Do(Verb::Start, "it has failed"),
-        (Ensure::Running, Activity::Restarting) => {
-            Step::Do(Verb::Start, "it has ended, and waits to be started again")
-        }
+        (Ensure::Running, Activity::Stopped) => Step::Do(Verb::Start, Difference::NotRunning),
+        (Ensure::Running, Activity::Failed) => Step::Do(Verb::Start, Difference::Failed),
+        (Ensure::Running, Activity::Restarting) => Step::Do(Verb::Start, Difference::WaitsForRestart),
         (Ensure::Stopped, Activity::Stopped | Activity::Failed) if triggered => {
-            Step::Keep("what is to be stopped is left alone by a refresh")
+            Step::Keep(Kept::StoppedAnyway)
         }
         (Ensure::Running, Activity::Running | Activity::Reloading)
-        | (Ensure::Stopped, Activity::Stopped | Activity::Failed) => Step::Keep("it is as wanted"),
-        (Ensure::Stopped, _) => Step::Do(Verb::Stop, "it is running"),
+        | (Ensure::Stopped, Activity::Stopped | Activity::Failed) => Step::Keep(Kept::AsWanted),
+        (Ensure::Stopped, _) => Step::Do(Verb::Stop, Difference::Running),
     }
 }
 
@@ -267,22 +266,27 @@ fn obstacle(service: &Service, state: &State, steps: &Steps) -> Option<Failure> 
         Load::NotFound => Some(not_found(service, state)),
         _ if unit.is_masked() && service.masked.is_none() && steps.start() => Some(masked(service)),
         Load::Bad(why) if steps.start() => {
-            let mut failure = Failure::new(why.clone()).because_of(format!("`{name}` can't be started"));
-            failure.missing = Some(Missing::UsableUnit(name.to_owned()));
+            let failure = conflict(why.clone())
+                .because_of(format!("`{name}` can't be started"))
+                .with_missing(Missing::UsableUnit(name.to_owned()));
             Some(failure.with_hint(format!("`systemd-analyze verify {name}` says more")))
         }
         _ if steps.verb == Some(Verb::Reload) && !unit.can_reload => Some(
-            Failure::new(format!("`{name}` can't read its configuration again: it has no `ExecReload`"))
+            conflict(format!("`{name}` can't read its configuration again: it has no `ExecReload`"))
                 .with_hint("`on_refresh: reload-or-restart` restarts what can't reload"),
         ),
         _ => None,
     }
 }
 
+fn conflict(message: String) -> Failure {
+    Failure::new(FailureKind::Conflict, message)
+}
+
 fn not_found(service: &Service, state: &State) -> Failure {
     let whose = if service.user { " of this user" } else { "" };
-    let mut failure = Failure::new(format!("service not found: there is no unit `{}`{whose}", service.unit));
-    failure.missing = Some(Missing::Unit(service.unit.clone()));
+    let failure = conflict(format!("service not found: there is no unit `{}`{whose}", service.unit))
+        .with_missing(Missing::Unit(service.unit.clone()));
     let near: Vec<String> = state.near.iter().map(|name| format!("`{name}`")).collect();
     match &near[..] {
         [] => failure,
@@ -294,9 +298,9 @@ fn not_found(service: &Service, state: &State) -> Failure {
 fn masked(service: &Service) -> Failure {
     let user = if service.user { "--user " } else { "" };
     let name = &service.unit;
-    let mut failure = Failure::new(format!("`{name}` is masked, so that nobody can start it"));
-    failure.missing = Some(Missing::UsableUnit(name.clone()));
-    failure.with_hint(format!("`masked: false` unmasks it, and so does `systemctl {user}unmask {name}`"))
+    conflict(format!("`{name}` is masked, so that nobody can start it"))
+        .with_missing(Missing::UsableUnit(name.clone()))
+        .with_hint(format!("`masked: false` unmasks it, and so does `systemctl {user}unmask {name}`"))
 }
 
 /// What is in the way of the link that masks a unit, which systemd puts in the place of nothing.
@@ -319,15 +323,14 @@ fn unmaskable(service: &Service, state: &State, steps: &Steps) -> Option<Failure
         }
     };
     let why = format!("\"{shown}\" is {what}, where the link would be that masks the unit");
-    let mut failure = Failure::new(why).because_of(format!("`{}` can't be masked", service.unit));
-    failure.missing = Some(Missing::Path(path.clone()));
-    Some(failure.with_hint(hint))
+    let failure = conflict(why).because_of(format!("`{}` can't be masked", service.unit));
+    Some(failure.with_missing(Missing::Path(path.clone())).with_hint(hint))
 }
 
 fn busy(service: &Service, state: &State) -> Failure {
     let (active, sub) = &state.unit.words;
     let waited = display_duration(state.waited.unwrap_or_default());
-    Failure::new(format!("`{}` is still {active} ({sub}) after {waited}", service.unit))
+    Failure::new(FailureKind::Timeout, format!("`{}` is still {active} ({sub}) after {waited}", service.unit))
         .with_hint("raise `timeout`, or find out what it waits for")
 }
 

@@ -3,6 +3,7 @@
 mod decide;
 mod near;
 mod properties;
+mod rules;
 mod show;
 mod state;
 mod steps;

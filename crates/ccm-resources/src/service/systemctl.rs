@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ccm_engine::Context;
 use ccm_host::{Command, Exit, Host, Runner, StartError};
-use ccm_model::{Failure, Missing, Stream, StreamTail, display_duration};
+use ccm_model::{Failure, FailureKind, Missing, Stream, StreamTail, display_duration};
 
 use crate::printed::{tail, text};
 
@@ -63,12 +63,15 @@ impl Systemctl {
         match finished.exit {
             Exit::Code(0) => Ok(text(&finished.stdout)),
             Exit::Code(code) => Err(refusal(&text(&finished.stderr), code, self.user)),
-            Exit::Signal { name, .. } => Err(Failure::new(format!("systemctl was killed by {name}"))),
+            Exit::Signal { name, .. } => {
+                Err(Failure::new(FailureKind::Signal, format!("systemctl was killed by {name}")))
+            }
             Exit::TimedOut { after } => {
-                Err(Failure::new(format!("it did not end within {}", display_duration(after)))
+                let message = format!("it did not end within {}", display_duration(after));
+                Err(Failure::new(FailureKind::Timeout, message)
                     .with_hint("raise `timeout`; systemd goes on with what it was told"))
             }
-            Exit::Cancelled => Err(Failure::new("it was not waited for, because the run was stopped")),
+            Exit::Cancelled => Err(not_waited_for()),
         }
     }
 
@@ -119,17 +122,19 @@ fn runtime_directory(host: Host<'_>) -> Result<String, Failure> {
     if let Some((_, given)) = given {
         return Ok(given);
     }
-    let own = host
-        .runner
-        .own_identity()
-        .map_err(|error| Failure::from_error(&error).because_of("it can't be told who ccm runs as"))?;
+    let own = host.runner.own_identity().map_err(|error| {
+        Failure::from_error(FailureKind::Read, &error).because_of("it can't be told who ccm runs as")
+    })?;
     let usual = format!("/run/user/{}", own.uid);
     if host.files.is_directory(Path::new(&usual)).unwrap_or(false) {
         return Ok(usual);
     }
-    let mut failure = Failure::new(format!("{VARIABLE} is not set, and there is no \"{usual}\""))
-        .because_of("the services of the user who runs ccm can't be reached")
-        .with_hint("log in as that user, or let `loginctl enable-linger` keep its services without a login");
+    let mut failure =
+        Failure::new(FailureKind::Start, format!("{VARIABLE} is not set, and there is no \"{usual}\""))
+            .because_of("the services of the user who runs ccm can't be reached")
+            .with_hint(
+                "log in as that user, or let `loginctl enable-linger` keep its services without a login",
+            );
     failure.missing = Some(Missing::Path(usual.into()));
     Err(failure)
 }
@@ -140,8 +145,13 @@ fn find(name: &str, runner: &dyn Runner) -> Result<PathBuf, Failure> {
     runner.find(name, &path, Path::new("/")).map_err(|error| start_failure(&error))
 }
 
+/// The end of the run came before that of systemctl.
+pub(crate) fn not_waited_for() -> Failure {
+    Failure::new(FailureKind::Stopped, "it was not waited for, because the run was stopped")
+}
+
 fn start_failure(error: &StartError) -> Failure {
-    let mut failure = Failure::from_error(error);
+    let mut failure = Failure::from_error(FailureKind::Start, error);
     if let StartError::NotFound { name, .. } = error {
         failure.missing = Some(Missing::Program(name.clone()));
     }
@@ -155,9 +165,9 @@ fn refusal(stderr: &str, code: i32, user: bool) -> Failure {
         lines.map(|line| line.split(" See '").next().unwrap_or(line).trim_end_matches('.').to_owned());
     let lines: Vec<String> = lines.take(5).collect();
     if lines.is_empty() {
-        return Failure::new(format!("systemctl ended with exit code {code}"));
+        return Failure::new(FailureKind::Exit, format!("systemctl ended with exit code {code}"));
     }
-    let failure = Failure { chain: lines, ..Failure::default() };
+    let failure = Failure { chain: lines, ..Failure::new(FailureKind::Exit, "") };
     if stderr.contains("A dependency job for ") {
         let whose = if user { "--user " } else { "" };
         let hint = format!("`systemctl {whose}--failed` lists what it needs and did not start");

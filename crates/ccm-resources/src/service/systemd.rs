@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Host, Local, Look};
-use ccm_model::Failure;
+use ccm_model::{Failure, FailureKind};
 
 use super::decide::{Done, ServiceKind, Verb, has_done_its_work, is_reached};
 use super::near::near;
 use super::show::{Activity, Load, PROPERTIES, Unit, units};
 use super::state::{InTheWay, State};
 use super::steps::execute;
-use super::systemctl::Systemctl;
+use super::systemctl::{Systemctl, not_waited_for};
 use super::wanted::{Ensure, Service};
 
 /// It is there while systemd is the first process.
@@ -177,7 +177,7 @@ async fn settle(
             break;
         }
         if !context.host.pause(pause.min(left), context.cancellation).await {
-            return Err(Failure::new("it was not waited for, because the run was stopped"));
+            return Err(not_waited_for());
         }
         pause = (pause * 2).min(PAUSES.1);
         state.unit = show_one(service, systemctl, context).await?;
@@ -213,7 +213,9 @@ pub(crate) async fn show_one(
     context: &Context<'_>,
 ) -> Result<Unit, Failure> {
     let mut found = show(&[&service.unit], systemctl, context).await?;
-    found.pop().ok_or_else(|| Failure::new(format!("systemctl says nothing of `{}`", service.unit)))
+    found.pop().ok_or_else(|| {
+        Failure::new(FailureKind::Read, format!("systemctl says nothing of `{}`", service.unit))
+    })
 }
 
 /// What systemd tells of units, in their order.
@@ -225,8 +227,12 @@ async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> R
     let arguments = [&["show", &*properties, "--"], names].concat();
     let found = units(&systemctl.ask(&arguments, context).await?);
     match names {
-        [one] if found.len() != 1 => Err(Failure::new(format!("systemctl says nothing of `{one}`"))),
-        _ if found.len() != names.len() => Err(Failure::new("systemctl does not say something of each unit")),
+        [one] if found.len() != 1 => {
+            Err(Failure::new(FailureKind::Read, format!("systemctl says nothing of `{one}`")))
+        }
+        _ if found.len() != names.len() => {
+            Err(Failure::new(FailureKind::Read, "systemctl does not say something of each unit"))
+        }
         _ => Ok(found),
     }
 }

@@ -61,7 +61,7 @@ fn creates_is_looked_at_before_and_after() {
     assert_eq!(missing.outcome, Outcome::Changed);
     machine.files.files.extend(["/a".into(), "/b".into()]);
     let there = machine.apply(resource());
-    assert_eq!(there.reason.as_deref(), Some("everything in `creates` exists"));
+    assert_eq!(there.reason_text(), Some("everything in `creates` exists"));
     assert!(there.warnings.is_empty());
 }
 
@@ -90,7 +90,7 @@ fn a_guard_that_prevents_says_why() {
     let machine = Machine::new();
     machine.runner.answer("test -e /x", 3);
     let transaction = machine.apply(exec("x", &[("onlyif", "test -e /x")]));
-    assert_eq!(transaction.reason.as_deref(), Some("`onlyif` `test -e /x` exited with 3"));
+    assert_eq!(transaction.reason_text(), Some("`onlyif` `test -e /x` exited with 3"));
     let state = transaction.state.expect("a state");
     assert_eq!(state["onlyif_satisfied"], false);
     assert_eq!(state["unless_satisfied"], serde_json::Value::Null);
@@ -241,7 +241,7 @@ fn unchanged_returns_are_no_change() {
     machine.runner.answer("run", 3);
     let transaction = machine.apply(exec("run", &[("unchanged_returns", "[3]")]));
     assert_eq!(transaction.outcome, Outcome::Unchanged);
-    assert_eq!(transaction.reason.as_deref(), Some("exit code 3 means nothing was changed"));
+    assert_eq!(transaction.reason_text(), Some("exit code 3 means nothing was changed"));
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn what_is_secret_is_in_no_event() {
         "x s3cret-word",
         &[("command", "run s3cret-word"), ("onlyif", "false s3cret-word"), ("stdin", "s3cret-word")],
     ));
-    assert_eq!(transaction.reason.as_deref(), Some("`onlyif` `false [redacted]` exited with 1"));
+    assert_eq!(transaction.reason_text(), Some("`onlyif` `false [redacted]` exited with 1"));
     assert_eq!(&*transaction.id.name, "x [redacted]");
     assert!(!format!("{transaction:?}").contains("s3cret"), "{transaction:?}");
 }

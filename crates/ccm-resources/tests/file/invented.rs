@@ -33,7 +33,7 @@ fn owner_and_group_are_managed_by_name_and_number() {
     files.entries.borrow_mut().insert("/etc/f".into(), FakeFile::of("content"));
     let transaction = runs(&files).apply(file("/etc/f", &[("owner", "app"), ("group", "200")]));
     assert_eq!(transaction.outcome, Outcome::Changed);
-    assert_eq!(transaction.reason.as_deref(), Some("the owner is root, not app; the group is root, not 200"));
+    assert_eq!(transaction.reason_text(), Some("the owner is root, not app; the group is root, not 200"));
     let state = transaction.state.expect("a state");
     assert_eq!((&state["owner"], &state["group"]), (&"app".into(), &"web".into()));
     let entry = files.entries.borrow()[Path::new("/etc/f")].clone();

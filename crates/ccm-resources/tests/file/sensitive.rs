@@ -26,7 +26,7 @@ fn of_sensitive_content_nothing_is_told() {
             let transaction = runs.apply(file(&scratch.at("f"), &properties));
             assert!(transaction.outcome.is_change(), "{transaction:?}");
             assert_eq!(transaction.diff.as_deref(), Some("sensitive content differs\n"));
-            assert_eq!(transaction.reason.as_deref(), Some("the content differs"));
+            assert_eq!(transaction.reason_text(), Some("the content differs"));
             let state = transaction.state.expect("a state");
             assert_eq!((&state["checksum"], &state["size"]), (&Value::Null, &Value::Null));
             // From now on it is a secret everywhere.

@@ -24,7 +24,7 @@ fn what_is_as_wanted_is_left_alone_and_nothing_is_asked() {
         package("nano", &[("ensure", "absent")]),
         package("emacs", &[("ensure", "absent"), ("purge", "true")]),
     ]);
-    let reasons: Vec<&str> = done.iter().filter_map(|done| done.reason.as_deref()).collect();
+    let reasons: Vec<&str> = done.iter().filter_map(|done| done.reason_text()).collect();
     assert_eq!(
         reasons,
         [
@@ -125,8 +125,8 @@ fn noop_says_what_would_happen_and_what_would_fail() {
             "as things are now it would fail: there is no package `virtual` itself: other packages provide it",
         ]
     );
-    assert_eq!(done[0].reason.as_deref(), Some("version 5.9-4 is installed, and 5.9-5 is the latest"));
-    assert_eq!(done[7].reason.as_deref(), Some("it is not wholly installed: it is unpacked"));
+    assert_eq!(done[0].reason_text(), Some("version 5.9-4 is installed, and 5.9-5 is the latest"));
+    assert_eq!(done[7].reason_text(), Some("it is not wholly installed: it is unpacked"));
     assert_eq!(machine.ran().len(), 3, "{:?}", machine.ran());
 }
 

@@ -43,7 +43,7 @@ fn an_old_index_is_refreshed_before_it_says_what_is_latest() {
         assert_eq!(told(&done), ["stable"], "{stamp} {minutes}");
         assert_eq!(updates(&machine), refreshed, "{stamp} {minutes}");
         let reason = "version 5.9-4 is installed, and nothing newer is there";
-        assert_eq!(done[0].reason.as_deref(), Some(reason));
+        assert_eq!(done[0].reason_text(), Some(reason));
     }
 }
 

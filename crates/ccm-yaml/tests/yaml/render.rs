@@ -25,7 +25,7 @@ pub(crate) fn show(node: &Node) -> String {
             ScalarStyle::Plain => scalar.text.to_string(),
             ScalarStyle::Quoted => format!("{:?}", scalar.text),
             ScalarStyle::Block => format!("|{:?}", scalar.text),
-            ScalarStyle::Computed => panic!("no text holds a computed scalar"),
+            ScalarStyle::Computed | ScalarStyle::Redacted => panic!("no text holds such a scalar"),
         },
         Value::List(list) => format!("[{}]", list.iter().map(show).collect::<Vec<_>>().join(", ")),
         Value::Map(map) => {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ccm_engine::Suitability;
 use ccm_host::{FileKind, Host, Level, Local, Look};
-use ccm_model::Failure;
+use ccm_model::{Failure, FailureKind};
 
 use super::call::{Call, ask};
 use super::provider::Packages;
@@ -199,7 +199,7 @@ impl Tool for Apt {
 
 /// To dpkg nothing would be installed.
 fn no_status() -> Failure {
-    Failure::new(format!("there is no \"{STATUS}\""))
+    Failure::new(FailureKind::Read, format!("there is no \"{STATUS}\""))
         .because_of("what is installed can't be told")
         .with_hint("dpkg keeps the one before in /var/lib/dpkg/status-old, and older ones in /var/backups")
 }

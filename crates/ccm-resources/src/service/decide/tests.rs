@@ -58,7 +58,8 @@ fn state(unit: &str, file: &str, triggered: bool) -> State {
 fn every_row_of_the_table_holds() {
     let rows = assert_rows(TABLE, |[ensure, asks, unit, file, trigger]| {
         let is_triggered = trigger == "yes";
-        ServiceKind::decide(&service(ensure, asks), &state(unit, file, is_triggered), is_triggered)
+        let trigger = is_triggered.then_some(Trigger::Changed);
+        ServiceKind::decide(&service(ensure, asks), &state(unit, file, is_triggered), trigger.as_ref())
     });
     assert_eq!(rows, 74);
 }

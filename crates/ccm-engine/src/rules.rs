@@ -1,0 +1,54 @@
+//! Rules of the engine itself.
+
+use std::fmt;
+
+use ccm_model::ResourceId;
+
+use crate::contract::Rule;
+
+/// Rule of the engine that decided on a resource in place of its type.
+#[derive(Debug)]
+pub(crate) enum EngineRule<'a> {
+    /// Noop: an earlier resource, which was not really changed, has to come before anything is known.
+    NotKnownBefore {
+        /// The earlier resource.
+        before: &'a ResourceId,
+        /// What keeps it from being known, if that is worth telling.
+        cause: Option<String>,
+    },
+    /// A late value has no value.
+    NoValue(&'a str),
+    /// Something changed in a child manifest.
+    ChildChanged,
+    /// Nothing changed in a child manifest.
+    ChildUnchanged,
+    /// A bug: the steps of a turn came in the wrong order.
+    OutOfOrder,
+}
+
+impl Rule for EngineRule<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::NotKnownBefore { .. } => "not_known_before",
+            Self::NoValue(_) => "no_value",
+            Self::ChildChanged => "child_changed",
+            Self::ChildUnchanged => "child_unchanged",
+            Self::OutOfOrder => "internal",
+        }
+    }
+}
+
+impl fmt::Display for EngineRule<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotKnownBefore { before, cause: None } => write!(formatter, "not known before {before}"),
+            Self::NotKnownBefore { before, cause: Some(cause) } => {
+                write!(formatter, "not known before {before}: {cause}")
+            }
+            Self::NoValue(why) => formatter.write_str(why),
+            Self::ChildChanged => formatter.write_str("some of its resources changed"),
+            Self::ChildUnchanged => formatter.write_str("nothing in it changed"),
+            Self::OutOfOrder => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Why a resource failed.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+use crate::{Missing, StreamTail};
+
+/// Failure of one resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// Kind of the failure, for programs.
+    pub kind: FailureKind,
+    /// Name of the property that has to do with it.
+    pub property: Option<Cow<'static, str>>,
+    /// Where the manifest asks for what failed.
+    pub location: Option<Location>,
+    /// The error, then its causes: one layer each, lower case, no full stop.
+    pub chain: Vec<String>,
+    /// Advice on what to do about it.
+    pub hints: Vec<String>,
+    /// `true` if the system may have been changed before it failed.
+    pub changed: bool,
+    /// Last lines that a command printed.
+    pub output: Vec<StreamTail>,
+    /// Prerequisite that an earlier resource could have made or removed.
+    pub missing: Option<Missing>,
+}
+
+/// Kind of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The properties are not valid, which showed only when the resource was reached.
+    Properties,
+    /// A value that is known only when the resource is reached could not be evaluated.
+    Value,
+    /// No provider can work on this host.
+    Provider,
+    /// The state could not be read.
+    Read,
+    /// A guard failed to run.
+    Guard,
+    /// What is there does not allow the change.
+    Conflict,
+    /// The system refused the change.
+    Change,
+    /// A command could not be started.
+    Start,
+    /// A command ended with an exit code that is not allowed.
+    Exit,
+    /// A command was killed by a signal.
+    Signal,
+    /// A command, or what it was to bring about, took too long.
+    Timeout,
+    /// The end of the run stopped it.
+    Stopped,
+    /// A command did not do what `expect` says.
+    Expectation,
+    /// What `capture` names is not in what a command did.
+    Capture,
+    /// The state after the change is not the desired one.
+    Verification,
+    /// The refresh ledger could not be written.
+    Ledger,
+    /// A bug in ccm.
+    Internal,
+}
+
+/// Place in a manifest, as people name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Name of the file.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: usize,
+    /// Column in characters, counted from 1.
+    pub column: usize,
+}
+
+/// `site.yaml:4:11`.
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, column } = self;
+        write!(formatter, "{file}:{line}:{column}")
+    }
+}
+
+/// Returns the texts of an error and of everything that caused it, the outermost first.
+pub fn error_layers(error: &dyn Error) -> Vec<String> {
+    std::iter::successors(Some(error), |error| (*error).source()).map(ToString::to_string).collect()
+}
+
+impl Failure {
+    /// Builds a failure with one layer.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            property: None,
+            location: None,
+            chain: vec![message.into()],
+            hints: Vec::new(),
+            changed: false,
+            output: Vec::new(),
+            missing: None,
+        }
+    }
+
+    /// Builds a failure from an error and everything that caused it.
+    pub fn from_error(kind: FailureKind, error: &dyn Error) -> Self {
+        Self { chain: error_layers(error), ..Self::new(kind, "") }
+    }
+
+    /// Puts a layer above the others, which caused it.
+    #[must_use]
+    pub fn because_of(mut self, context: impl Into<String>) -> Self {
+        self.chain.insert(0, context.into());
+        self
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Names the property that has to do with it.
+    #[must_use]
+    pub fn of_property(mut self, property: impl Into<Cow<'static, str>>) -> Self {
+        self.property = Some(property.into());
+        self
+    }
+
+    /// Names what an earlier resource could have made or removed to prevent it.
+    #[must_use]
+    pub fn with_missing(mut self, missing: Missing) -> Self {
+        self.missing = Some(missing);
+        self
+    }
+
+    /// Returns all layers in one line.
+    pub fn one_line(&self) -> String {
+        self.chain.join(": ")
+    }
+}

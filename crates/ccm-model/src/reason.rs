@@ -1,0 +1,28 @@
+//! Why something was, or would be, done with a resource.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Rule of a resource type, or of the engine, that decided on a resource.
+///
+/// Each type has an enum of its rules that can be displayed; this is what remains of one where any type may stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Name of the rule for programs, such as `creates_exists`. It stays the same when the text changes.
+    pub rule: Cow<'static, str>,
+    /// The rule and what it was applied to, for people.
+    pub text: Cow<'static, str>,
+}
+
+impl Reason {
+    /// Builds a reason.
+    pub fn new(rule: &'static str, text: impl Into<Cow<'static, str>>) -> Self {
+        Self { rule: rule.into(), text: text.into() }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}

@@ -1,0 +1,81 @@
+//! Rules by which an exec is decided.
+
+use std::fmt;
+
+use ccm_engine::{Rule, Trigger};
+
+/// Rule that applied to an exec: a row of the decision table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ExecRule {
+    /// It was triggered.
+    Triggered {
+        trigger: Trigger,
+        /// The guards had a say, and allow it.
+        guards_allow: bool,
+    },
+    /// Every file in `creates` exists.
+    CreatesExist,
+    /// `refresh_only`, and nothing triggered it.
+    NotTriggered,
+    /// A guard failed to run.
+    GuardFailed,
+    /// A guard prevents it.
+    Prevented(Prevention),
+    /// All guards allow it.
+    GuardsAllow,
+    /// Not every file in `creates` exists.
+    CreatesMissing,
+    /// No property keeps it from running.
+    NothingPrevents,
+    /// It ran, and its exit code is one of `unchanged_returns`.
+    UnchangedReturn(i32),
+}
+
+/// Guard that keeps a command from running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prevention {
+    /// The property that holds the guard.
+    pub property: &'static str,
+    /// The guard as it may be shown.
+    pub command: String,
+    pub exit_code: i32,
+}
+
+impl Rule for ExecRule {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Triggered { .. } => "triggered",
+            Self::CreatesExist => "creates_exist",
+            Self::NotTriggered => "not_triggered",
+            Self::GuardFailed => "guard_failed",
+            Self::Prevented(_) => "guard_prevents",
+            Self::GuardsAllow => "guards_allow",
+            Self::CreatesMissing => "creates_missing",
+            Self::NothingPrevents => "nothing_prevents",
+            Self::UnchangedReturn(_) => "unchanged_return",
+        }
+    }
+}
+
+impl fmt::Display for ExecRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Triggered { trigger, guards_allow } => {
+                let allow = if *guards_allow { ", and the guards allow it" } else { "" };
+                return write!(formatter, "{trigger}{allow}");
+            }
+            Self::Prevented(Prevention { property, command, exit_code }) => {
+                return write!(formatter, "`{property}` `{command}` exited with {exit_code}");
+            }
+            Self::UnchangedReturn(code) => {
+                return write!(formatter, "exit code {code} means nothing was changed");
+            }
+            Self::CreatesExist => "everything in `creates` exists",
+            Self::NotTriggered => "`refresh_only`, and nothing it subscribes to changed",
+            Self::GuardFailed => "a guard could not be asked",
+            Self::GuardsAllow => "the guards allow it",
+            Self::CreatesMissing => "not everything in `creates` exists",
+            Self::NothingPrevents => "nothing says that it need not run",
+        })
+    }
+}

@@ -29,6 +29,22 @@ fn files_are_made_and_stay() {
 }
 
 #[test]
+fn a_template_of_a_file_that_is_switched_off_is_not_looked_at() {
+    let scratch = Scratch::new();
+    for control in ["if: 'false'", "unless: 'true'"] {
+        let file = format!("\n        - '[dir]/off': {{source: gone.j2, control: {{{control}}}}}\n");
+        let applied = apply_files(&scratch, &file, &[]);
+        assert_eq!(applied.code, 0, "{control}: {}", applied.shown());
+        assert!(applied.stdout.contains("1 skipped"), "{control}: {}", applied.shown());
+    }
+    let both = "\n        - '[dir]/on': {source: gone.j2, content: x}\n";
+    let refused = apply_files(&scratch, both, &[]);
+    assert_eq!(refused.code, 1, "{}", refused.shown());
+    assert!(refused.stderr.contains("`content` and `source` are both given"), "{}", refused.shown());
+    assert!(!refused.stderr.contains("not supported"), "{}", refused.shown());
+}
+
+#[test]
 fn a_diff_shows_what_would_change_and_what_does() {
     let scratch = Scratch::new();
     scratch.write("site/app.conf", "listen 80\nworkers 2\nlog \x1b[31minfo\n");

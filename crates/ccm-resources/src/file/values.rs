@@ -67,9 +67,6 @@ impl<'de> Deserialize<'de> for SourcePath {
             let message = "a URL as `source` is not supported in this version\nhint: name a local file";
             return Err(D::Error::custom(message));
         }
-        if text.strip_suffix(".j2").is_some() {
-            return Err(D::Error::custom("a template as `source` is not supported in this version"));
-        }
         Ok(Self(text))
     }
 }

@@ -10,6 +10,8 @@ fn what_is_right_has_no_mistakes() {
         ("/etc/motd", &[("content", "5.10"), ("mode", "0644"), ("owner", "root"), ("group", "0")]),
         ("/etc/motd", &[("content", ""), ("mode", "0o644"), ("backup", "true")]),
         ("/etc/motd", &[("source", "files/motd"), ("mode", "7777")]),
+        // The loader renders a template, unless the resource is switched off.
+        ("/etc/motd", &[("source", "motd.j2")]),
         ("/srv/a..b/.c", &[("ensure", "directory"), ("mode", "0"), ("backup", "true")]),
         ("/srv/old", &[("ensure", "absent"), ("force", "true")]),
         ("/srv/old", &[("ensure", "absent"), ("backup", "true"), ("owner", "4294967294")]),
@@ -107,7 +109,10 @@ fn mistakes_in_properties_are_named() {
             &[("source", "https://example.org/motd")],
             "a URL as `source` is not supported in this version | name a local file",
         ),
-        (&[("source", "motd.j2")], "a template as `source` is not supported in this version"),
+        (
+            &[("content", "a"), ("source", "motd.j2")],
+            "`content` and `source` are both given | keep one of them",
+        ),
         (&[("backup", "yes")], "expected a boolean, found the text `yes` | write `true`: `yes` is text"),
         (&[("contents", "a")], "unknown property `contents` | did you mean `content`?"),
     ] {

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use crate::data::{self, DataNodes};
 use crate::expand::{Expander, Reading as TextReading};
-use crate::later::{self, not_supported};
 use crate::scope::Evaluator;
 use crate::types::Types;
 use crate::wording::{expected, is_blank, listed, shown, start_of};
@@ -164,9 +163,6 @@ impl Reading<'_, '_> {
                 "resources_template" => template = Some(entry),
                 key if SETTINGS.contains(&key) => settings.push(entry),
                 key if self.types.settings().any(|known| known == key) => of_types.push(entry),
-                key if later::SETTINGS.contains(&key) => {
-                    self.diagnostics.push(not_supported(key, entry.key.span));
-                }
                 _ => says_why |= self.unknown_setting(&entry),
             }
         }

@@ -2,11 +2,8 @@
 
 use ccm_model::{Diagnostic, Span};
 
-/// Keys below `ccm`.
-pub(crate) const SETTINGS: [&str; 1] = ["executors"];
-
 /// Resource types. One that the loader is given is known to it, and what stands here does not matter.
-pub(crate) const TYPES: [&str; 6] = ["file", "package", "service", "archive", "apply", "scaffold"];
+pub(crate) const TYPES: [&str; 2] = ["archive", "scaffold"];
 
 /// Properties of every resource.
 pub(crate) const PROPERTIES: [&str; 1] = ["health_checks"];

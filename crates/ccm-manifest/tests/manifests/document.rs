@@ -90,7 +90,10 @@ fn the_top_level_holds_ccm() {
             &["1:1 unknown key `name` | `name` stands below `ccm`"],
         ),
         ("task:\n  - a:\n", &["1:1 unknown key `task` | resources stand below `ccm:` and `resources:`"]),
-        ("file:\n  - a:\n", &["1:1 unknown key `file` | resources stand below `ccm:` and `resources:`"]),
+        (
+            "archive:\n  - a:\n",
+            &["1:1 unknown key `archive` | resources stand below `ccm:` and `resources:`"],
+        ),
         (
             "resources:\n  - task: [a: {comand: x}]\n",
             &[
@@ -135,7 +138,7 @@ fn below_ccm_every_key_is_known() {
         (
             "ccm:\n  executors: {}\n  resources_template: x\n  resources: [task: [a: ]]\n",
             &[
-                "2:3 `executors` is not supported in this version",
+                "2:3 unknown key `executors` | known here: `name`, `pre_message`, `post_message`, `fail_on_error`, `resources` and `resources_template`",
                 "3:3 `resources` and `resources_template` are both given (4:3 the list) | keep one of them",
             ],
         ),

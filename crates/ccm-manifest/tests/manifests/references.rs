@@ -85,8 +85,8 @@ fn a_reference_has_its_form_and_names_something() {
             ],
         ),
         (
-            "- task: [a: {require: [file#/etc/motd]}]",
-            &["3:28 unknown resource `file#/etc/motd` | `file` is not supported in this version"],
+            "- task: [a: {require: [archive#/etc/motd]}]",
+            &["3:28 unknown resource `archive#/etc/motd` | `archive` is not supported in this version"],
         ),
     ]);
 }
@@ -99,12 +99,12 @@ fn a_reference_to_something_broken_is_not_another_mistake() {
             &["4:7 unknown resource type `tsak` | did you mean `task`?"],
         ),
         (
-            "- task: [a: {require: [file#/etc/motd, file#motd]}]\n- file:\n    - /etc/motd: {alias: motd}",
-            &["4:7 `file` is not supported in this version"],
+            "- task: [a: {require: [archive#/etc/motd, archive#motd]}]\n- archive:\n    - /etc/motd: {alias: motd}",
+            &["4:7 `archive` is not supported in this version"],
         ),
         (
-            "- task: [a: {require: [file#/etc/motd]}]\n- file: {name: /etc/motd}",
-            &["4:7 `file` is not supported in this version"],
+            "- task: [a: {require: [archive#/etc/motd]}]\n- archive: {name: /etc/motd}",
+            &["4:7 `archive` is not supported in this version"],
         ),
         (
             "- task:\n    - a: {require: [task#b, task#c, task#d, task#e]}\n    - b\n    - c:\n      command: x\n    - name: d\n    - e: 5",

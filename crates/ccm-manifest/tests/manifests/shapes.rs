@@ -42,24 +42,23 @@ fn an_item_has_one_type() {
         ("- Task: [a: ]", &["3:7 unknown resource type `Task` | did you mean `task`?"]),
         ("- tasks: [a: ]", &["3:7 unknown resource type `tasks` | did you mean `task`?"]),
         (
-            "- fil: [a: ]",
-            &["3:7 unknown resource type `fil` | did you mean `file`? it is not supported in this version"],
-        ),
-        (
-            "- packages: [a: ]",
+            "- archiv: [a: ]",
             &[
-                "3:7 unknown resource type `packages` | did you mean `package`? it is not supported in this version",
+                "3:7 unknown resource type `archiv` | did you mean `archive`? it is not supported in this version",
             ],
         ),
         (
-            "- file: [a: ]\n- package: [a: ]\n- service: [a: ]\n- archive: [a: ]\n- apply: [a: ]\n- scaffold: [a: ]",
+            "- scaffolds: [a: ]",
             &[
-                "3:7 `file` is not supported in this version",
-                "4:7 `package` is not supported in this version",
-                "5:7 `service` is not supported in this version",
-                "6:7 `archive` is not supported in this version",
-                "7:7 `apply` is not supported in this version",
-                "8:7 `scaffold` is not supported in this version",
+                "3:7 unknown resource type `scaffolds` | did you mean `scaffold`? it is not supported in this version",
+            ],
+        ),
+        (
+            "- archive: [a: ]\n- scaffold: [a: ]\n- file: [a: ]",
+            &[
+                "3:7 `archive` is not supported in this version",
+                "4:7 `scaffold` is not supported in this version",
+                "5:7 unknown resource type `file` | known here: `task` and `note`",
             ],
         ),
         (
@@ -71,9 +70,9 @@ fn an_item_has_one_type() {
             ],
         ),
         (
-            "- task: [a: ]\n  file: [b: ]",
+            "- task: [a: ]\n  archive: [b: ]",
             &[
-                "4:7 an item has one resource type, this one has `task` and `file` | write a dash before it: `- file:`",
+                "4:7 an item has one resource type, this one has `task` and `archive` | write a dash before it: `- archive:`",
             ],
         ),
         (

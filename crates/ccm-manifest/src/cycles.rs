@@ -28,9 +28,9 @@ fn way_around(catalog: &Catalog, path: &[ResourceIndex]) -> Diagnostic {
 
 /// A cycle so large that no way around it was looked for.
 fn tangle(catalog: &Catalog, members: &[ResourceIndex]) -> Diagnostic {
-    let span = members.first().map_or(Span::default(), |first| catalog.resource(*first).span);
+    let span = members.first().map(|first| catalog.resource(*first).span);
     let names: Vec<String> = members.iter().map(|index| name(catalog, *index)).collect();
-    Diagnostic::error(span, format!("dependency cycle among {}", names.join(", ")))
+    Diagnostic::error_at(span, format!("dependency cycle among {}", names.join(", ")))
 }
 
 /// Where one member of a cycle names the next.

@@ -56,8 +56,8 @@ impl DecodeError {
         self.or_at(node.span)
     }
 
-    fn into_diagnostic(self, fallback: Span, also_known: &[&str]) -> Diagnostic {
-        let mut diagnostic = Diagnostic::error(self.span.unwrap_or(fallback), self.message);
+    fn into_diagnostic(self, fallback: Option<Span>, also_known: &[&str]) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error_at(self.span.or(fallback), self.message);
         diagnostic.hints = self.hints;
         if let Some((name, expected)) = self.unknown {
             let known = expected.iter().chain(also_known).copied();
@@ -124,11 +124,7 @@ pub fn decode<T: DeserializeOwned>(
     let entries: Vec<&Entry> = properties.given().collect();
     T::deserialize(Entries::new(&entries)).map_err(|first| {
         let diagnostics = mistakes_in::<T>(&entries, also_known);
-        if diagnostics.is_empty() {
-            vec![first.into_diagnostic(Span::default(), also_known)]
-        } else {
-            diagnostics
-        }
+        if diagnostics.is_empty() { vec![first.into_diagnostic(None, also_known)] } else { diagnostics }
     })
 }
 
@@ -163,7 +159,7 @@ fn mistakes_of<T: DeserializeOwned>(entry: &Entry, also_known: &[&str]) -> Vec<D
     let Some(whole) = alone(entry) else { return Vec::new() };
     let single = |value: Value, span: Span| {
         let single = Entry { key: entry.key.clone(), value: Node { value, span } };
-        alone(&single).map(|error| error.into_diagnostic(span, also_known))
+        alone(&single).map(|error| error.into_diagnostic(Some(span), also_known))
     };
     let empty = match &entry.value.value {
         Value::List(_) => Value::List(Vec::new()),
@@ -194,7 +190,7 @@ fn mistakes_of<T: DeserializeOwned>(entry: &Entry, also_known: &[&str]) -> Vec<D
             .collect(),
         Value::Scalar(_) => Vec::new(),
     };
-    if each.is_empty() { vec![whole.into_diagnostic(entry.value.span, also_known)] } else { each }
+    if each.is_empty() { vec![whole.into_diagnostic(Some(entry.value.span), also_known)] } else { each }
 }
 
 /// Names what a value should have been, and hints at the usual slip.
@@ -524,6 +520,17 @@ mod tests {
                 (1004, "unknown property `provider_`".to_owned(), hint("did you mean `provider`?")),
             ]
         );
+    }
+
+    #[test]
+    fn a_mistake_in_no_single_property_has_no_place() {
+        #[derive(Debug, Deserialize)]
+        struct Demanding {
+            _needed: u8,
+        }
+        let found = decode::<Demanding>(&properties(Vec::new()), &[]).expect_err("a mistake");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].span(), None);
     }
 
     #[test]

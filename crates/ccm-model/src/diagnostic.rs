@@ -50,6 +50,14 @@ impl Diagnostic {
         Self { severity, message: message.into(), labels, hints: Vec::new() }
     }
 
+    /// Builds an error at a place, or one that has none.
+    pub fn error_at(place: Option<Span>, message: impl Into<String>) -> Self {
+        match place {
+            Some(span) => Self::error(span, message),
+            None => Self::without_place(message),
+        }
+    }
+
     /// Builds an error that has no place.
     pub fn without_place(message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, message: message.into(), labels: Vec::new(), hints: Vec::new() }

@@ -37,16 +37,16 @@ impl Mistake {
     pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
         let property = self.property.and_then(|property| checked.resource.properties.get(property));
         let span = property.map_or(checked.resource.span, |node| node.span);
-        self.diagnostic(span)
+        self.diagnostic(Some(span))
     }
 
     /// The same for a mistake that shows only when the resource is reached.
     pub(crate) fn without_place(self) -> Diagnostic {
-        self.diagnostic(Span::default())
+        self.diagnostic(None)
     }
 
-    fn diagnostic(self, span: Span) -> Diagnostic {
-        let diagnostic = Diagnostic::error(span, self.message);
+    fn diagnostic(self, place: Option<Span>) -> Diagnostic {
+        let diagnostic = Diagnostic::error_at(place, self.message);
         match self.hint {
             Some(hint) => diagnostic.with_hint(hint),
             None => diagnostic,

@@ -23,7 +23,7 @@ mod values;
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
 use ccm_model::{
-    Checked, Diagnostic, Entry, Failure, Map, Node, Properties, Reader, Resource, Span, TypeSpec, decode,
+    Checked, Diagnostic, Entry, Failure, Map, Node, Properties, Reader, Resource, TypeSpec, decode,
     decode_partly, shell_operator,
 };
 use schemars::{Schema, SchemaGenerator};
@@ -185,7 +185,7 @@ fn misses_its_shell(checked: &Checked<'_>) -> Option<Diagnostic> {
 }
 
 fn never_runs(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {
-    let span = resource.properties.entry("refresh_only").map_or(Span::default(), |entry| entry.key.span);
+    let span = resource.properties.entry("refresh_only").map_or(resource.span, |entry| entry.key.span);
     (exec.refresh_only && resource.subscribe.is_empty()).then(|| {
         Diagnostic::warning(span, format!("{} will never run", resource.id))
             .labelled("only a change of a resource in `subscribe` triggers it, and there is none")

@@ -78,16 +78,16 @@ impl Mistake {
             Place::Ensure => resource.ensure.as_ref().map(|ensure| ensure.span),
             Place::Property(property) => resource.properties.get(property).map(|node| node.span),
         };
-        self.diagnostic(span.unwrap_or(resource.span))
+        self.diagnostic(Some(span.unwrap_or(resource.span)))
     }
 
     /// The same for a mistake that shows only when the resource is reached.
     pub(crate) fn without_place(self) -> Diagnostic {
-        self.diagnostic(Span::default())
+        self.diagnostic(None)
     }
 
-    fn diagnostic(self, span: Span) -> Diagnostic {
-        self.hint.into_iter().fold(Diagnostic::error(span, self.message), Diagnostic::with_hint)
+    fn diagnostic(self, place: Option<Span>) -> Diagnostic {
+        self.hint.into_iter().fold(Diagnostic::error_at(place, self.message), Diagnostic::with_hint)
     }
 }
 

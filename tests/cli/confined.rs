@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::path::Path;
+use std::time::SystemTime;
 
 use ccm_testkit::{Called, Scratch, is_root, skipped, without_system_calls};
 use serde_json::Value;
@@ -303,6 +304,39 @@ fn what_an_earlier_resource_makes_may_be_opened() {
     assert_eq!(noop.code, 0, "{}", noop.shown());
     assert!(noop.stdout.contains("not known before file#"), "{}", noop.shown());
     assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
+}
+
+#[test]
+fn noop_makes_no_private_directory() {
+    let scratch = Scratch::new();
+    if !kernel_can(&scratch) {
+        return;
+    }
+    let place = fs::File::open(scratch.path().join("private")).expect("the place");
+    for properties in ["{}", "{workdir: manifest}", "{workdir: '[dir]', advisory: true}"] {
+        place.set_modified(SystemTime::UNIX_EPOCH).expect("an old time");
+        let exec = format!("        - a: {{command: 'true', sandbox: {properties}}}\n");
+        let noop = apply_private(&scratch, &exec, &["--noop"]);
+        assert_eq!(noop.code, 0, "{}", noop.shown());
+        assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
+        let modified =
+            place.metadata().and_then(|found| found.modified()).expect("the time of the last change");
+        assert_eq!(modified, SystemTime::UNIX_EPOCH, "something was made in the place, {properties}");
+    }
+    // A run makes one there.
+    apply_private(&scratch, "        - a: {command: 'true', sandbox: {}}\n", &[]);
+    let modified = place.metadata().and_then(|found| found.modified()).expect("the time of the last change");
+    assert_ne!(modified, SystemTime::UNIX_EPOCH);
+}
+
+#[test]
+fn noop_says_that_no_private_directory_can_be_made() {
+    let scratch = Scratch::new();
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: [{a: {command: 'true', sandbox: {}}}]}]}\n");
+    let noop =
+        ccm(&scratch, &["apply", "manifest.yaml", "--noop"]).variable("TMPDIR", &scratch.at("gone")).run();
+    let expected = "as things are now it would fail: no private directory can be made for the sandbox";
+    assert!(noop.stdout.contains(expected), "{}", noop.shown());
 }
 
 #[test]

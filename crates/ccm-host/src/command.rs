@@ -404,6 +404,9 @@ pub trait Runner {
     /// Makes a directory of a command's own, which belongs to whom it runs as; none is who ccm runs as.
     fn private_directory(&self, owner: Option<&Identity>) -> std::io::Result<PrivateDirectory>;
 
+    /// Directory in which private directories are made, an error if none can be made in it.
+    fn private_place(&self) -> std::io::Result<PathBuf>;
+
     /// Does all that comes before a command begins, and not the command: what would keep it from starting is the
     /// error. Whether its program is there is for [`find`](Self::find) to tell. Not for while a command runs.
     fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError>;

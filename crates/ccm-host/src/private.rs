@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, fchown, flock, fstat, mkdirat,
-    openat, statat, unlinkat,
+    Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, accessat, fchown,
+    flock, fstat, mkdirat, openat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -52,7 +52,7 @@ struct Held {
 impl PrivateDirectory {
     /// Makes one that only that user can enter; none is the user who runs ccm.
     pub(crate) fn make(owner: Option<&Identity>) -> io::Result<Self> {
-        let place = std::env::temp_dir().canonicalize()?;
+        let place = place()?;
         let directory = openat(CWD, &place, DIRECTORY, Mode::empty())?;
         loop {
             let name = OsString::from(format!("{PREFIX}{:032x}", random()));
@@ -83,6 +83,13 @@ impl PrivateDirectory {
             fchown(&work, Some(Uid::from_raw(owner.uid)), Some(Gid::from_raw(owner.gid)))?;
         }
         Ok(())
+    }
+
+    /// Directory in which they are made, an error if none can be made in it.
+    pub(crate) fn place() -> io::Result<PathBuf> {
+        let place = place()?;
+        accessat(CWD, &place, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+        Ok(place)
     }
 
     /// One that does not exist, for tests.
@@ -134,6 +141,10 @@ pub fn remove_private_leftovers() {
             let _next_time = remove(&place, &name, &outer);
         }
     }
+}
+
+fn place() -> io::Result<PathBuf> {
+    std::env::temp_dir().canonicalize()
 }
 
 fn is_at(place: &OwnedFd, name: &OsString, directory: &OwnedFd) -> io::Result<bool> {

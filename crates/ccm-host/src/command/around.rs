@@ -69,6 +69,10 @@ impl<T: RunnerAround> Runner for T {
         self.inner().private_directory(owner)
     }
 
+    fn private_place(&self) -> io::Result<PathBuf> {
+        self.inner().private_place()
+    }
+
     fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
         self.inner().rehearse(command)
     }

@@ -132,6 +132,10 @@ impl Runner for FakeRunner {
         Ok(PrivateDirectory::invented("/tmp/private/work".into()))
     }
 
+    fn private_place(&self) -> io::Result<PathBuf> {
+        Ok("/tmp".into())
+    }
+
     fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
         let missing = self.unenforceable.borrow().clone();
         match &command.sandbox {

@@ -168,6 +168,10 @@ impl Runner for SystemRunner {
         PrivateDirectory::make(owner)
     }
 
+    fn private_place(&self) -> io::Result<PathBuf> {
+        PrivateDirectory::place()
+    }
+
     fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
         rehearse(self, command)
     }

@@ -367,8 +367,8 @@ fn not_found_name(line: &str) -> Option<&str> {
 /// Names what would keep the command from starting now, and what its sandbox would not be kept from.
 fn foresee(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Failure> {
     let runner = context.host.runner;
-    let start = Start::settle(exec, context.host, context.directory)?;
-    let command = start.command(&exec.line)?;
+    let start = Start::plan(exec, context.host, context.directory)?;
+    let command = start.rehearsal(&exec.line)?;
     let enforced = runner.rehearse(&command).map_err(|error| start.failure(&error))?;
     Ok(not_enforced(enforced.as_ref()).collect())
 }

@@ -16,6 +16,9 @@ use super::command::{CommandLine, Exec, Interpreter};
 use super::provider::{display_process, start_failure};
 use super::sandbox::{StartsFrom, Workdir};
 
+/// A directory that every sandbox opens, and everybody can enter.
+const ALWAYS_OPEN: &str = "/usr";
+
 /// All of it. What it has made goes with it, at the latest.
 pub(crate) struct Start<'a> {
     exec: &'a Exec,
@@ -34,7 +37,28 @@ struct Confined {
     sandbox: Sandbox,
     /// The directory of the manifest, without links.
     directory: PathBuf,
-    private: PrivateDirectory,
+    private: Private,
+}
+
+/// Directory of a command's own.
+enum Private {
+    /// It is there, and goes when it is let go.
+    Made(PrivateDirectory),
+    /// A run would make it. It is not there.
+    Planned(PathBuf),
+}
+
+impl Private {
+    fn planned(place: &Path) -> Self {
+        Self::Planned(place.join("ccm-private").join("work"))
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Made(made) => made.path(),
+            Self::Planned(path) => path,
+        }
+    }
 }
 
 impl<'a> Start<'a> {
@@ -44,8 +68,27 @@ impl<'a> Start<'a> {
     /// the command sees is what its program is looked for in. With an executor that says nothing of it the
     /// command sees none.
     pub(crate) fn settle(exec: &'a Exec, host: Host<'a>, directory: &Path) -> Result<Self, Failure> {
+        Self::build(exec, host, directory, &|identity| {
+            host.runner.private_directory(identity).map(Private::Made)
+        })
+    }
+
+    /// The same for a command that is only [rehearsed](Self::rehearsal): makes nothing.
+    pub(crate) fn plan(exec: &'a Exec, host: Host<'a>, directory: &Path) -> Result<Self, Failure> {
+        Self::build(exec, host, directory, &|_| {
+            host.runner.private_place().map(|place| Private::planned(&place))
+        })
+    }
+
+    fn build(
+        exec: &'a Exec,
+        host: Host<'a>,
+        directory: &Path,
+        private: &dyn Fn(Option<&Identity>) -> io::Result<Private>,
+    ) -> Result<Self, Failure> {
         let (account, identity) = who(exec, host)?;
-        let confined = Confined::build(exec, host, directory, identity.as_ref())?;
+        let private = || private(identity.as_ref());
+        let confined = Confined::build(exec, host, directory, &private)?;
         let base = match &account {
             Some(account) => host.runner.environment_of(account),
             None => host.runner.base_environment(),
@@ -106,6 +149,22 @@ impl<'a> Start<'a> {
         })
     }
 
+    /// Looks the program up, for a rehearsal. The directory that only a run would make is left out, or replaced by one
+    /// that every sandbox opens anyway, so that nothing more is to be seen from inside than in a run.
+    pub(crate) fn rehearsal(&self, line: &CommandLine) -> Result<Command, Failure> {
+        let mut command = self.command(line)?;
+        let planned = self.confined.as_ref().map(|confined| &confined.private);
+        if let (Some(Private::Planned(planned)), Some(sandbox)) = (planned, &mut command.sandbox) {
+            sandbox.write.retain(|path| path != planned);
+            for path in [&mut sandbox.workdir, &mut command.cwd] {
+                if path == planned {
+                    *path = PathBuf::from(ALWAYS_OPEN);
+                }
+            }
+        }
+        Ok(command)
+    }
+
     /// Puts a command that did not start into words.
     pub(crate) fn failure(&self, error: &StartError) -> Failure {
         start_failure(error, self.exec, &self.cwd)
@@ -159,7 +218,7 @@ impl<'a> Start<'a> {
 
     /// Removes what it has made.
     pub(crate) fn end(self, context: &mut Context<'_>) {
-        let Some(Confined { private, .. }) = self.confined else { return };
+        let Some(Confined { private: Private::Made(private), .. }) = self.confined else { return };
         let path = private.path().display().to_string();
         if let Err(error) = private.remove() {
             context.warn(not_removed(&path, &self.left_running.borrow(), &error));
@@ -285,7 +344,7 @@ impl Confined {
         exec: &Exec,
         host: Host<'_>,
         directory: &Path,
-        identity: Option<&Identity>,
+        private: &dyn Fn() -> io::Result<Private>,
     ) -> Result<Option<Self>, Failure> {
         let Some(written) = &exec.sandbox else { return Ok(None) };
         let canonical = |property: &str, path: &Path| {
@@ -310,7 +369,7 @@ impl Confined {
             Workdir::Manifest => Some(manifest.clone()),
             Workdir::At(path) => Some(canonical("workdir", &path)?),
         };
-        let private = host.runner.private_directory(identity).map_err(|error| {
+        let private = private().map_err(|error| {
             Failure::from_error(FailureKind::Start, &error)
                 .because_of("no private directory can be made for the sandbox")
         })?;

@@ -40,15 +40,22 @@ pub(crate) struct Refreshes<'a> {
     graph: &'a Graph,
     /// None if this run remembers nothing.
     ledger: Option<&'a Ledger>,
-    /// Names are written as they are shown.
+    /// Names are written as they are shown: without what was sensitive at the last writing.
     redactor: Arc<Redactor>,
+    /// A name in the file holds something that has become sensitive since.
+    is_renamed: bool,
     /// What stands for each child.
     stand_ins: Vec<Option<ResourceIndex>>,
-    standing: BTreeMap<Pair, Standing>,
+    standing: BTreeMap<Subscription, Standing>,
+    /// What resources of other manifests of the same name owe.
+    of_others: BTreeMap<Pair, Debt>,
     /// What the execution of a resource has asked for.
-    asked_by: HashMap<ResourceIndex, Vec<Pair>>,
+    asked_by: HashMap<ResourceIndex, Vec<Subscription>>,
     settled: Vec<SettledRefresh>,
 }
+
+/// A subscriber, and what it subscribes to.
+type Subscription = (ResourceIndex, ResourceIndex);
 
 impl<'a> Refreshes<'a> {
     pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph) -> Self {
@@ -65,8 +72,10 @@ impl<'a> Refreshes<'a> {
             graph,
             ledger: run.ledger,
             redactor: run.secrets.redactor(),
+            is_renamed: false,
             stand_ins,
             standing: BTreeMap::new(),
+            of_others: BTreeMap::new(),
             asked_by: HashMap::new(),
             settled: Vec::new(),
         };
@@ -79,9 +88,9 @@ impl<'a> Refreshes<'a> {
         let Some(ledger) = self.ledger else { return };
         if ledger.damage().is_some() {
             for subscriber in self.run.catalog.indices() {
-                for pair in self.owed_by(subscriber) {
-                    self.standing
-                        .insert(pair, Standing::new(Debt { is_assumed: true, ..self.debt(ledger) }, true));
+                for source in self.subscriptions(subscriber) {
+                    let debt = Debt { is_assumed: true, ..self.debt(ledger) };
+                    self.standing.insert((subscriber, source), Standing::new(debt, true));
                 }
             }
             // What goes wrong is told by who next has to write, and at the end.
@@ -95,12 +104,11 @@ impl<'a> Refreshes<'a> {
         let mut found = BTreeSet::new();
         for subscriber in self.run.catalog.indices() {
             for source in self.subscriptions(subscriber) {
-                let pair = self.pair(subscriber, source);
                 let before = earlier
                     .find(self.real(subscriber), self.real(source))
-                    .or_else(|| earlier.find_alike(pair.clone()));
+                    .or_else(|| earlier.find_alike(self.pair((subscriber, source))));
                 if let Some((before, debt)) = before {
-                    self.standing.insert(pair, Standing::new(debt.clone(), true));
+                    self.standing.insert((subscriber, source), Standing::new(debt.clone(), true));
                     found.insert(before);
                 }
             }
@@ -117,7 +125,7 @@ impl<'a> Refreshes<'a> {
         let is_ours = debt.manifest == ledger.run().manifest;
         // A manifest that can't be looked for is not known to be gone.
         if !is_ours && self.run.host.files.exists(Path::new(&debt.manifest)).unwrap_or(true) {
-            self.standing.insert(pair, Standing::new(debt, true));
+            self.of_others.insert(pair, debt);
         } else {
             let is = |id: &ResourceId, named: &Named| match &named.hash {
                 Some(expected) => hash(id, ledger.salt()) == *expected,
@@ -144,7 +152,8 @@ impl<'a> Refreshes<'a> {
         Named::new(id, &self.redactor.redact(&id.name), self.ledger.map_or("", Ledger::salt))
     }
 
-    fn pair(&self, subscriber: ResourceIndex, source: ResourceIndex) -> Pair {
+    /// The names of both, as they are written.
+    fn pair(&self, (subscriber, source): Subscription) -> Pair {
         Pair { subscriber: self.named(subscriber), source: self.named(source) }
     }
 
@@ -156,13 +165,8 @@ impl<'a> Refreshes<'a> {
         self.graph.subscriptions(subscriber).collect()
     }
 
-    /// What a subscriber can owe.
-    fn owed_by(&self, subscriber: ResourceIndex) -> Vec<Pair> {
-        self.subscriptions(subscriber).into_iter().map(|source| self.pair(subscriber, source)).collect()
-    }
-
     /// What a change of a resource asks for. Who is in noop is asked for nothing.
-    fn asked_for(&self, index: ResourceIndex) -> Vec<Pair> {
+    fn asked_for(&self, index: ResourceIndex) -> Vec<Subscription> {
         let catalog = self.run.catalog;
         let around = catalog.children_around(catalog.resource(index));
         // With it, what stands for the manifests around it changes.
@@ -173,7 +177,6 @@ impl<'a> Refreshes<'a> {
         sources
             .flat_map(|source| self.graph.subscribers(source).map(move |subscriber| (subscriber, source)))
             .filter(|(subscriber, _)| is_asked(catalog.resource(*subscriber)))
-            .map(|(subscriber, source)| self.pair(subscriber, source))
             .collect()
     }
 
@@ -194,9 +197,8 @@ impl<'a> Refreshes<'a> {
             return Vec::new();
         }
         let owed = |source: ResourceIndex| {
-            let pair = self.pair(index, source);
-            let standing = self.standing.get(&pair).filter(|standing| standing.is_earlier)?;
-            Some((source, refresh(&pair, &standing.debt)))
+            let standing = self.standing.get(&(index, source)).filter(|standing| standing.is_earlier)?;
+            Some((source, refresh(&self.pair((index, source)), &standing.debt)))
         };
         self.graph.subscriptions(index).filter_map(owed).collect()
     }
@@ -205,27 +207,25 @@ impl<'a> Refreshes<'a> {
     pub(crate) fn ask(&mut self, executed: &[ResourceIndex]) -> Result<(), Failure> {
         let Some(ledger) = self.ledger else { return Ok(()) };
         let asked = executed.iter().map(|index| (*index, self.asked_for(*index)));
-        let asked: Vec<_> = asked.filter(|(_, pairs)| !pairs.is_empty()).collect();
+        let asked: Vec<_> = asked.filter(|(_, refreshes)| !refreshes.is_empty()).collect();
         if asked.is_empty() {
             return Ok(());
         }
-        let mut new: BTreeMap<&Pair, Debt> = BTreeMap::new();
-        for pair in asked.iter().flat_map(|(_, pairs)| pairs).filter(|pair| !self.standing.contains_key(pair))
-        {
-            new.entry(pair).or_insert_with(|| self.debt(ledger));
+        self.notice_secrets();
+        let mut new: BTreeMap<Subscription, Debt> = BTreeMap::new();
+        for refresh in asked.iter().flat_map(|(_, refreshes)| refreshes) {
+            if !self.standing.contains_key(refresh) {
+                new.entry(*refresh).or_insert_with(|| self.debt(ledger));
+            }
         }
         self.remember(ledger, &new).map_err(|error| {
             let failure = Failure::from_error(FailureKind::Ledger, &error).because_of(not_written(ledger));
             failure.because_of("the refreshes that a change of it would owe can't be remembered")
         })?;
-        for (pair, debt) in new {
-            self.standing.insert(pair.clone(), Standing::new(debt, false));
-        }
-        for (_, pairs) in &asked {
-            for pair in pairs {
-                if let Some(standing) = self.standing.get_mut(pair) {
-                    standing.asked += 1;
-                }
+        self.standing.extend(new.into_iter().map(|(refresh, debt)| (refresh, Standing::new(debt, false))));
+        for refresh in asked.iter().flat_map(|(_, refreshes)| refreshes) {
+            if let Some(standing) = self.standing.get_mut(refresh) {
+                standing.asked += 1;
             }
         }
         self.asked_by.extend(asked);
@@ -235,15 +235,16 @@ impl<'a> Refreshes<'a> {
     /// Takes note of the end of a resource's turn.
     pub(crate) fn ended(&mut self, index: ResourceIndex, transaction: &Transaction) {
         let Some(ledger) = self.ledger.filter(|_| !self.standing.is_empty()) else { return };
+        self.notice_secrets();
         let mut lines = String::new();
         let asked = self.asked_by.remove(&index).unwrap_or_default();
         if transaction.outcome == Outcome::Unchanged {
-            for pair in asked {
-                let Some(standing) = self.standing.get_mut(&pair) else { continue };
+            for refresh in asked {
+                let Some(standing) = self.standing.get_mut(&refresh) else { continue };
                 standing.asked -= 1;
                 if standing.asked == 0 && !standing.is_earlier {
-                    self.standing.remove(&pair);
-                    lines += &dropped(&pair);
+                    self.standing.remove(&refresh);
+                    lines += &dropped(&self.pair(refresh));
                 }
             }
         }
@@ -254,28 +255,46 @@ impl<'a> Refreshes<'a> {
             self.run.noop.then_some(OwedCause::Noop)
         };
         let cause = still_owed(transaction, noop.as_ref()).or(noop);
-        for pair in self.owed_by(index) {
-            let Some(standing) = self.standing.get_mut(&pair) else { continue };
+        for source in self.subscriptions(index) {
+            let refresh = (index, source);
+            let Some(standing) = self.standing.get_mut(&refresh) else { continue };
             if cause.is_some() {
                 standing.cause.clone_from(&cause);
             } else {
-                self.standing.remove(&pair);
-                lines += &paid(&pair);
+                self.standing.remove(&refresh);
+                lines += &paid(&self.pair(refresh));
             }
         }
-        if !lines.is_empty() {
+        if !lines.is_empty() || self.is_renamed {
             self.note(ledger, &lines);
         }
     }
 
+    /// Takes note of what has become sensitive. If a name in the file holds it, the file has to be written anew.
+    fn notice_secrets(&mut self) {
+        let now = self.run.secrets.redactor();
+        if Arc::ptr_eq(&now, &self.redactor) {
+            return;
+        }
+        let before = std::mem::replace(&mut self.redactor, now);
+        let is_renamed = |index: ResourceIndex| {
+            let name = &self.real(index).name;
+            before.redact(name) != self.redactor.redact(name)
+        };
+        self.is_renamed |=
+            self.standing.keys().any(|(subscriber, source)| is_renamed(*subscriber) || is_renamed(*source));
+    }
+
     /// Writes what is about to be owed, safe on the disk.
-    fn remember(&self, ledger: &Ledger, new: &BTreeMap<&Pair, Debt>) -> std::io::Result<()> {
+    fn remember(&mut self, ledger: &Ledger, new: &BTreeMap<Subscription, Debt>) -> std::io::Result<()> {
         let Some(file) = ledger.file() else { return Ok(()) };
         let mut file = file.borrow_mut();
-        let lines: String = new.iter().map(|(pair, debt)| owed(pair, debt)).collect();
-        if !file.grows() {
+        let lines: String = new.iter().map(|(refresh, debt)| owed(&self.pair(*refresh), debt)).collect();
+        if !file.grows() || self.is_renamed {
             // What was read is as safe then as what is new: who wrote it may not have come to that.
-            file.rewrite(&(self.content(ledger) + &lines))
+            file.rewrite(&(self.content(ledger) + &lines))?;
+            self.is_renamed = false;
+            Ok(())
         } else if lines.is_empty() {
             Ok(())
         } else {
@@ -285,19 +304,21 @@ impl<'a> Refreshes<'a> {
 
     /// Writes what is owed no more. That it is lost repeats a refresh and does no other harm, so nobody waits
     /// for the disk; and if it can't be written, all is written once more at the end, which tells of it.
-    fn note(&self, ledger: &Ledger, lines: &str) {
+    fn note(&mut self, ledger: &Ledger, lines: &str) {
         let Some(file) = ledger.file() else { return };
         let mut file = file.borrow_mut();
-        let _told_at_the_end =
-            if file.grows() { file.grow(lines, false) } else { file.rewrite(&self.content(ledger)) };
+        if file.grows() && !self.is_renamed {
+            let _told_at_the_end = file.grow(lines, false);
+        } else if file.rewrite(&self.content(ledger)).is_ok() {
+            self.is_renamed = false;
+        }
     }
 
     fn content(&self, ledger: &Ledger) -> String {
-        whole(
-            &ledger.run().key,
-            ledger.salt(),
-            self.standing.iter().map(|(pair, standing)| (pair, &standing.debt)),
-        )
+        let standing: Vec<(Pair, &Debt)> =
+            self.standing.iter().map(|(refresh, standing)| (self.pair(*refresh), &standing.debt)).collect();
+        let standing = standing.iter().map(|(pair, debt)| (pair, *debt));
+        whole(&ledger.run().key, ledger.salt(), standing.chain(&self.of_others))
     }
 
     /// Enters what keeps further runs from doing what is owed; tells whether that is news.
@@ -319,7 +340,8 @@ impl<'a> Refreshes<'a> {
     /// Leaves in the ledger what is still owed.
     pub(crate) fn finish(mut self) -> Summary {
         let Some(ledger) = self.ledger else { return Summary::default() };
-        let has_news = self.note_what_keeps();
+        self.notice_secrets();
+        let has_news = self.note_what_keeps() || self.is_renamed;
         let written = match ledger.file() {
             None => Ok(()),
             Some(file) => {
@@ -327,7 +349,8 @@ impl<'a> Refreshes<'a> {
                 if has_news || !self.settled.is_empty() {
                     file.touch();
                 }
-                file.finish(&self.content(ledger), !self.standing.is_empty())
+                let is_owed = !self.standing.is_empty() || !self.of_others.is_empty();
+                file.finish(&self.content(ledger), is_owed)
             }
         };
         let unwritten = written.err().map_or_else(Vec::new, |error| {
@@ -335,16 +358,19 @@ impl<'a> Refreshes<'a> {
             layers.insert(0, not_written(ledger));
             layers
         });
-        let still = |(pair, standing): (Pair, Standing)| {
-            let refresh = refresh(&pair, &standing.debt);
-            let cause = standing.cause.unwrap_or(OwedCause::OtherManifest(standing.debt.manifest));
+        let still = |pair: Pair, debt: Debt, cause: Option<OwedCause>| {
+            let refresh = refresh(&pair, &debt);
+            let cause = cause.unwrap_or(OwedCause::OtherManifest(debt.manifest));
             StillOwed { subscriber: pair.subscriber.shown, refresh, cause }
         };
         let damage = ledger.damage().map(|damage| match ledger.file() {
             Some(_) => format!("{damage}; it is kept as {}", damage.kept_as),
             None => damage.to_string(),
         });
-        let mut owed: Vec<StillOwed> = self.standing.into_iter().map(still).collect();
+        let standing = std::mem::take(&mut self.standing).into_iter();
+        let standing = standing.map(|(refresh, of)| still(self.pair(refresh), of.debt, of.cause));
+        let mut owed: Vec<StillOwed> = standing.collect();
+        owed.extend(self.of_others.into_iter().map(|(pair, debt)| still(pair, debt, None)));
         owed.sort_by(|one, other| {
             (&one.subscriber, &one.refresh.source).cmp(&(&other.subscriber, &other.refresh.source))
         });

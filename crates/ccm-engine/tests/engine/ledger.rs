@@ -494,6 +494,33 @@ fn who_looks_alike_without_secrets_owes_for_itself() {
 }
 
 #[test]
+fn what_becomes_sensitive_during_a_run_is_not_left_in_a_name() {
+    for (end, owed) in
+        [("hangs", "c<b-[redacted]"), ("fails=execute", "b-[redacted]<a"), ("", "c<b-[redacted]")]
+    {
+        let machine = Machine::new();
+        let secrets = Secrets::new();
+        let learns = secrets.clone();
+        // It is learned while the first resource is executed, after the first intent was written.
+        watch(move || {
+            learns.add(["swordfish"]);
+            String::new()
+        });
+        let options = Options { secrets: secrets.clone(), ..Options::default() };
+        let b = format!("b-swordfish subscribe=a {end}");
+        let lines = ["a needs", b.trim_end(), "c subscribe=b-swordfish fails=execute"];
+        machine.run_as(machine.named("site", "/site.yaml"), &catalog(&lines), options);
+        assert!(machine.owed().contains(owed), "{end}: {}", machine.owed());
+        let text = fs::read_to_string(machine.file()).expect("a ledger");
+        assert!(!text.contains("swordfish"), "{end}: {text}");
+        let options = Options { secrets, ..Options::default() };
+        let next = catalog(&["a", "b-swordfish subscribe=a", "c subscribe=b-swordfish"]);
+        machine.run_as(machine.named("site", "/site.yaml"), &next, options);
+        assert_eq!(machine.owed(), "", "{end}");
+    }
+}
+
+#[test]
 fn what_becomes_sensitive_or_is_so_no_more_is_owed_all_the_same() {
     let secrets = Secrets::new();
     secrets.add(["swordfish"]);

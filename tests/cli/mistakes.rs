@@ -37,6 +37,10 @@ fn every_kind_of_mistake_has_its_words() {
             "ccm:\n  resources:\n    - exec:\n        - a: {}\n    - exec:\n        - a: {}\n",
         ),
         (
+            "one_unit_twice",
+            "ccm:\n  resources:\n    - service:\n        - nginx: {enable: true}\n        - nginx.service: {ensure: stopped}\n",
+        ),
+        (
             "duplicate_key",
             "ccm:\n  resources:\n    - exec:\n        - a:\n            command: x\n            command: y\n",
         ),

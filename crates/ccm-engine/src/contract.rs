@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::HashSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Host, Local, Runner};
@@ -301,7 +301,7 @@ pub struct Context<'a> {
     /// What was read and still holds.
     pub(crate) known: &'a Known,
     /// In noop, the directories that earlier resources would have made.
-    pub(crate) would_be_directories: &'a HashSet<&'a Path>,
+    pub(crate) would_be_directories: &'a HashSet<PathBuf>,
     /// Where lines of a running command go.
     pub(crate) on_line: &'a mut dyn FnMut(Stream, &str),
     /// What was said to deserve attention.

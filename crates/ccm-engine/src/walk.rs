@@ -5,14 +5,14 @@ mod later;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_graph::Graph;
 use ccm_host::{Host, Level};
 use ccm_model::{
-    Artifacts, ChildIndex, Control, Counts, Event, Failure, FailureKind, ManagedPath, Missing, Outcome,
-    OutputLine, OwedRefresh, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, WantedAt,
+    Artifacts, ChildIndex, Claim, ClaimKind, Control, Counts, Event, Failure, FailureKind, Missing, Outcome,
+    OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction,
 };
 
 use crate::contract::{Context, Trigger, reason};
@@ -83,7 +83,7 @@ pub(crate) struct Walk<'a> {
     /// In noop, what would have changed, in the order of the walk.
     would_change: Vec<ResourceIndex>,
     /// In noop, the directories that would have been made or are, by then.
-    would_be_directories: HashSet<&'a Path>,
+    would_be_directories: HashSet<PathBuf>,
     pub(crate) counts: Counts,
     pub(crate) stopped: Option<StopCause>,
     /// The first failed resource, if that ends the run for the rest.
@@ -262,9 +262,12 @@ impl<'a> Walk<'a> {
         Triggers { by, owed: owed.into_iter().map(|(_, owed)| owed).collect(), is_only_owed }
     }
 
-    fn managed_path(&self, index: ResourceIndex) -> Option<ManagedPath<'a>> {
+    fn claimed_paths(&self, index: ResourceIndex) -> Vec<Claim<'a>> {
         let resource = self.run.catalog.resource(index);
-        self.run.resource_type(resource)?.managed_path(resource)
+        let mut claims =
+            self.run.resource_type(resource).map(|found| found.claims(resource)).unwrap_or_default();
+        claims.retain(|claim| claim.kind == ClaimKind::Path);
+        claims
     }
 
     /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
@@ -277,10 +280,10 @@ impl<'a> Walk<'a> {
             resource_type.is_none_or(|resource_type| resource_type.may_bring(earlier, missing))
         };
         let could_bring = |earlier: &&ResourceIndex| {
-            let managed = self.managed_path(**earlier);
+            let paths = self.claimed_paths(**earlier);
             !self.is_never_done_for(**earlier, index)
                 && may_bring(**earlier)
-                && managed.is_none_or(|managed| missing.is_at(Path::new(managed.path)))
+                && (paths.is_empty() || paths.iter().any(|claim| missing.is_at(Path::new(&*claim.key))))
         };
         let mut candidates = self.would_change.iter().rev().filter(could_bring);
         let last = *candidates.clone().next()?;
@@ -330,8 +333,9 @@ impl<'a> Walk<'a> {
         (done.finished, done.changed, done.noop) = (true, changed, noop);
         if changed && noop {
             self.would_change.push(index);
-            if let Some(ManagedPath { path, wanted: WantedAt::Directory }) = self.managed_path(index) {
-                self.would_be_directories.insert(Path::new(path));
+            let claims = self.claimed_paths(index);
+            for claim in claims.iter().filter(|claim| claim.is_path_of(PathKind::Directory)) {
+                self.would_be_directories.insert(PathBuf::from(&*claim.key));
                 // What is missing below it will have been made there.
                 self.known.read_singly();
             }

@@ -213,6 +213,7 @@ impl Reached for Progressed<'_, '_> {
     }
 
     fn not_before(&self, path: &str) -> Option<ResourceIndex> {
-        self.late.managed.get(path).copied().filter(|index| (self.would_change)(*index))
+        let managing = self.late.managed.get(path)?;
+        managing.iter().copied().find(|index| (self.would_change)(*index))
     }
 }

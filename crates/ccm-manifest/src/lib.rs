@@ -14,6 +14,7 @@
 mod calls;
 mod capturing;
 mod children;
+mod claims;
 mod common_properties;
 mod control;
 mod cycles;

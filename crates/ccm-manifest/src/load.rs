@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_model::{
-    Catalog, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex, SHORTEST_SECRET,
-    Severity, SourceId, SourceMap, Span, TypeSpec,
+    Catalog, ClaimKind, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex,
+    SHORTEST_SECRET, Severity, SourceId, SourceMap, Span, TypeSpec,
 };
 
 use crate::capturing::Capturing;
@@ -25,7 +25,7 @@ use crate::scope::{Evaluator, LateOn, Managed, ManifestScope, Moment};
 use crate::sources::Sources;
 use crate::types::Types;
 use crate::world::World;
-use crate::{cycles, paths, wording};
+use crate::{claims, cycles, paths, wording};
 
 /// A manifest to load.
 pub struct Request {
@@ -272,6 +272,7 @@ impl<'s> Loader<'s, '_> {
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
             draft.check(self.types, &self.manifests[draft.manifest].text, &looked_for, &mut diagnostics);
         }
+        claims::find_conflicts(&drafts, self.types, &mut diagnostics);
         for (nameless, manifest, verbatim) in nameless {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, verbatim), text));
@@ -329,11 +330,14 @@ impl<'s> Loader<'s, '_> {
         let mut managed = Managed::with_capacity(drafts.len());
         for (index, draft) in drafts.iter().enumerate() {
             let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
-            let path = self.types.spec(draft.type_index).managed_path(&draft.resource);
-            if let Some(path) = path.filter(|_| draft.has_name && !is_off) {
+            if !draft.has_name || is_off {
+                continue;
+            }
+            let claims = self.types.spec(draft.type_index).claims(&draft.resource);
+            for claim in claims.into_iter().filter(|claim| claim.kind == ClaimKind::Path) {
                 let name = &draft.resource.id.name;
-                let path = if **name == *path.path { Arc::clone(name) } else { path.path.into() };
-                managed.insert(path, ResourceIndex::from_usize(index));
+                let path = if **name == *claim.key { Arc::clone(name) } else { claim.key.into() };
+                managed.entry(path).or_default().push(ResourceIndex::from_usize(index));
             }
         }
         managed
@@ -371,7 +375,7 @@ fn late_edges(draft: &mut Draft, index: ResourceIndex, capturing: &Capturing, di
 /// Refuses the content of managed files where it was needed before it was known that they are.
 fn refuse_early(world: &World<'_>, managed: &Managed, diagnostics: &mut Diagnostics) {
     for (path, span) in world.take_used_early() {
-        if let Some(on) = managed.get(&*path.to_string_lossy()) {
+        if let Some(on) = managed.get(&*path.to_string_lossy()).and_then(|all| all.first()) {
             // What it is like now does not matter, nor whether there is one.
             diagnostics.retain(|mistake| !mistake.span().is_some_and(|found| span.contains(found)));
             diagnostics.push(refused_as_late(&LateOn::File(*on), span));

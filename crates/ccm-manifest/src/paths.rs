@@ -1,11 +1,12 @@
 //! What is below a managed directory comes after it, without being told to.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use ccm_graph::Graph;
 use ccm_model::{
-    Catalog, Dependency, Diagnostic, Diagnostics, ManagedPath, Resource, ResourceIndex, WantedAt,
+    Catalog, Claim, ClaimKind, Dependency, Diagnostic, Diagnostics, PathKind, Resource, ResourceIndex,
 };
 
 use crate::types::Types;
@@ -59,17 +60,14 @@ fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIn
 
 /// Names what is wanted below a path at which nothing is to be.
 pub(crate) fn find_below_nothing(catalog: &Catalog, types: &Types<'_>, diagnostics: &mut Diagnostics) {
-    let absent = wanted_as(catalog, types, WantedAt::Nothing);
+    let absent = claimed_as(catalog, types, PathKind::Nothing);
     if absent.is_empty() {
         return;
     }
     for index in catalog.indices() {
         let resource = catalog.resource(index);
-        let Some(managed) = managed_path(resource, types) else { continue };
-        let Some(above) = nearest(&absent, managed.path).filter(|_| managed.wanted != WantedAt::Nothing)
-        else {
-            continue;
-        };
+        let mut paths = claimed_paths(resource, types).filter(|claim| claim.desired != PathKind::Nothing);
+        let Some(above) = paths.find_map(|claim| nearest(&absent, &claim.key)) else { continue };
         let above = catalog.resource(above);
         let message = format!("`{}` is below `{}`, which is to be absent", resource.id, above.id);
         let warning =
@@ -80,37 +78,47 @@ pub(crate) fn find_below_nothing(catalog: &Catalog, types: &Types<'_>, diagnosti
 
 /// Each resource with the nearest directory above its path, unless it names that already.
 fn wanted(catalog: &Catalog, types: &Types<'_>) -> Vec<(ResourceIndex, ResourceIndex)> {
-    let directories = wanted_as(catalog, types, WantedAt::Directory);
-    let edge = |from: ResourceIndex| {
+    let directories = claimed_as(catalog, types, PathKind::Directory);
+    if directories.is_empty() {
+        return Vec::new();
+    }
+    let mut wanted = Vec::new();
+    for from in catalog.indices() {
         let resource = catalog.resource(from);
-        let to = nearest(&directories, managed_path(resource, types)?.path)?;
-        let is_written = resource.require.iter().chain(&resource.subscribe).any(|edge| edge.on == to);
-        (!is_written).then_some((from, to))
-    };
-    if directories.is_empty() { Vec::new() } else { catalog.indices().filter_map(edge).collect() }
+        let mut required: Vec<ResourceIndex> = Vec::new();
+        for to in claimed_paths(resource, types).filter_map(|claim| nearest(&directories, &claim.key)) {
+            let is_written = resource.require.iter().chain(&resource.subscribe).any(|edge| edge.on == to);
+            if to != from && !is_written && !required.contains(&to) {
+                required.push(to);
+            }
+        }
+        wanted.extend(required.into_iter().map(|to| (from, to)));
+    }
+    wanted
 }
 
-/// The paths at which that is to be.
-fn wanted_as<'c>(
+/// The paths that resources claim for themselves, and at which that is to be.
+fn claimed_as<'c>(
     catalog: &'c Catalog,
     types: &Types<'_>,
-    wanted: WantedAt,
-) -> HashMap<&'c str, ResourceIndex> {
-    let managed = |index: ResourceIndex| {
-        let managed = managed_path(catalog.resource(index), types)?;
-        (managed.wanted == wanted).then_some((managed.path, index))
+    desired: PathKind,
+) -> HashMap<Cow<'c, str>, ResourceIndex> {
+    let paths = |index: ResourceIndex| {
+        let claims = claimed_paths(catalog.resource(index), types);
+        claims.filter(|claim| claim.is_path_of(desired)).map(move |claim| (claim.key, index))
     };
-    catalog.indices().filter_map(managed).collect()
+    catalog.indices().flat_map(paths).collect()
 }
 
 /// The nearest of them above a path.
-fn nearest(paths: &HashMap<&str, ResourceIndex>, path: &str) -> Option<ResourceIndex> {
+fn nearest(paths: &HashMap<Cow<'_, str>, ResourceIndex>, path: &str) -> Option<ResourceIndex> {
     let ends = path.rmatch_indices('/').map(|(at, _)| at);
     ends.filter(|at| *at > 0).find_map(|at| paths.get(&path[..at]).copied())
 }
 
-fn managed_path<'r>(resource: &'r Resource, types: &Types<'_>) -> Option<ManagedPath<'r>> {
-    types.spec(types.find(&resource.id.type_name)?).managed_path(resource)
+fn claimed_paths<'r>(resource: &'r Resource, types: &Types<'_>) -> impl Iterator<Item = Claim<'r>> {
+    let claims = types.find(&resource.id.type_name).map(|index| types.spec(index).claims(resource));
+    claims.unwrap_or_default().into_iter().filter(|claim| claim.kind == ClaimKind::Path)
 }
 
 fn require(catalog: &mut Catalog, from: ResourceIndex, to: ResourceIndex) {

@@ -30,12 +30,10 @@ pub(crate) struct Names<'a, 't> {
 /// Names and aliases share one space for each type.
 #[derive(Default)]
 struct OfType {
-    claims: HashMap<Arc<str>, Claim>,
-    /// What is managed, with the name that it has in the manifest, for things that have more than one.
-    things: HashMap<String, (Arc<str>, Span)>,
+    owners: HashMap<Arc<str>, NameOwner>,
 }
 
-struct Claim {
+struct NameOwner {
     index: ResourceIndex,
     span: Span,
     is_alias: bool,
@@ -48,7 +46,7 @@ impl<'a, 't> Names<'a, 't> {
         for draft in drafts {
             counts[draft.type_index] += 1;
         }
-        let room = |count| OfType { claims: HashMap::with_capacity(count), ..OfType::default() };
+        let room = |count| OfType { owners: HashMap::with_capacity(count) };
         let by_type = counts.into_iter().map(room).collect();
         Self { types, by_type, broken, comparisons_left: MOST_COMPARISONS }
     }
@@ -58,8 +56,8 @@ impl<'a, 't> Names<'a, 't> {
         let resource = &draft.resource;
         let of_type = &mut self.by_type[draft.type_index];
         if draft.has_name {
-            let claim = Claim { index, span: resource.span, is_alias: false };
-            if let Some(earlier) = of_type.add(&resource.id.name, claim) {
+            let owner = NameOwner { index, span: resource.span, is_alias: false };
+            if let Some(earlier) = of_type.add(&resource.id.name, owner) {
                 let id = shown(&resource.id.to_string());
                 let message = if earlier.is_alias {
                     format!("the name of `{id}` is the alias of another resource")
@@ -68,20 +66,11 @@ impl<'a, 't> Names<'a, 't> {
                 };
                 let mistake = Diagnostic::error(resource.span, message);
                 diagnostics.push(mistake.with_label(earlier.span, "the first"));
-            } else if let Some(thing) = self.types.spec(draft.type_index).managed_thing(resource) {
-                let name = Arc::clone(&resource.id.name);
-                let (first, span) = of_type.things.entry(thing).or_insert((name, resource.span));
-                if *first != resource.id.name {
-                    let id = shown(&resource.id.to_string());
-                    let message = format!("duplicate resource `{id}`: it is the same as `{}`", shown(first));
-                    diagnostics
-                        .push(Diagnostic::error(resource.span, message).with_label(*span, "the first"));
-                }
             }
         }
         let Some(alias) = &resource.alias else { return };
-        let claim = Claim { index, span: draft.alias_span, is_alias: true };
-        if let Some(earlier) = of_type.add(alias, claim) {
+        let owner = NameOwner { index, span: draft.alias_span, is_alias: true };
+        if let Some(earlier) = of_type.add(alias, owner) {
             let shown_alias = shown(alias);
             let message = match earlier.is_alias {
                 _ if earlier.index == index => {
@@ -126,7 +115,7 @@ impl<'a, 't> Names<'a, 't> {
         let text = reference.0.as_text()?;
         let known = text.split_once('#').and_then(|(type_name, name)| {
             let of_type = &self.by_type[self.types.find(type_name)?];
-            of_type.claims.get(name).map(|claim| claim.index)
+            of_type.owners.get(name).map(|owner| owner.index)
         });
         if known.is_some() {
             return known;
@@ -158,7 +147,7 @@ impl<'a, 't> Names<'a, 't> {
     /// The types that have a resource of that name.
     fn types_with(&self, name: &str) -> impl Iterator<Item = &str> {
         let named = self.types.names().zip(&self.by_type);
-        named.filter(move |(_, of_type)| of_type.claims.contains_key(name)).map(|(type_name, _)| type_name)
+        named.filter(move |(_, of_type)| of_type.owners.contains_key(name)).map(|(type_name, _)| type_name)
     }
 
     /// The resource that an unknown reference most likely meant: the same name of another type, or a similar
@@ -171,11 +160,11 @@ impl<'a, 't> Names<'a, 't> {
             Some(_) => &*id.type_name,
             None => self.types.closest(&id.type_name)?,
         };
-        let claims = &self.by_type[self.types.find(type_name)?].claims;
-        self.comparisons_left = self.comparisons_left.checked_sub(claims.len())?;
+        let owners = &self.by_type[self.types.find(type_name)?].owners;
+        self.comparisons_left = self.comparisons_left.checked_sub(owners.len())?;
         // In the order of the manifest, so that the suggestion is the same in each run.
         let mut names: Vec<_> =
-            claims.iter().map(|(name, claim)| (claim.index, claim.is_alias, &**name)).collect();
+            owners.iter().map(|(name, owner)| (owner.index, owner.is_alias, &**name)).collect();
         names.sort_unstable();
         let name = closest(&id.name, names.into_iter().map(|(_, _, name)| name))?;
         Some(shown(&format!("{type_name}#{name}")))
@@ -183,12 +172,12 @@ impl<'a, 't> Names<'a, 't> {
 }
 
 impl OfType {
-    /// Adds a name, or returns the claim that somebody else has on it.
-    fn add(&mut self, name: &Arc<str>, claim: Claim) -> Option<&Claim> {
-        match self.claims.entry(Arc::clone(name)) {
+    /// Adds a name, or returns the resource that has it already.
+    fn add(&mut self, name: &Arc<str>, owner: NameOwner) -> Option<&NameOwner> {
+        match self.owners.entry(Arc::clone(name)) {
             std::collections::hash_map::Entry::Occupied(earlier) => Some(earlier.into_mut()),
             std::collections::hash_map::Entry::Vacant(free) => {
-                free.insert(claim);
+                free.insert(owner);
                 None
             }
         }

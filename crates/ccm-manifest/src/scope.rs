@@ -55,8 +55,8 @@ pub(crate) enum Moment<'a> {
     Late(&'a dyn Reached),
 }
 
-/// The files that the catalog manages.
-pub(crate) type Managed = HashMap<Arc<str>, ResourceIndex>;
+/// The paths that the catalog manages, each with the resources that claim it or a part of it.
+pub(crate) type Managed = HashMap<Arc<str>, Vec<ResourceIndex>>;
 
 /// What is known when a resource is reached.
 pub(crate) trait Reached {
@@ -440,14 +440,18 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
     fn settled(&self, written: &str) -> Result<PathBuf, FunctionError> {
         let path = normal(&self.evaluator.manifest.directory.join(written));
         let waits_for = match self.evaluator.moment {
-            Moment::Early(managed) => managed.get(&*path.to_string_lossy()).copied(),
-            Moment::Late(reached) => reached.not_before(&path.to_string_lossy()),
+            Moment::Early(managed) => managed.get(&*path.to_string_lossy()).cloned().unwrap_or_default(),
+            Moment::Late(reached) => reached.not_before(&path.to_string_lossy()).into_iter().collect(),
             Moment::Data | Moment::Names => {
                 self.evaluator.world.remember_read(&path);
-                None
+                Vec::new()
             }
         };
-        waits_for.map_or(Ok(path), |index| Err(self.late(LateOn::File(index))))
+        let mut settled = Ok(path);
+        for index in waits_for {
+            settled = Err(self.late(LateOn::File(index)));
+        }
+        settled
     }
 
     fn read(&self, path: &Path) -> Result<Arc<str>, FunctionError> {

@@ -6,6 +6,7 @@
 //! file, starts a process, looks at the clock or waits.
 
 mod catalog;
+mod claim;
 mod decode;
 mod diagnostic;
 mod diagnostics;
@@ -32,6 +33,7 @@ mod words;
 pub use catalog::{
     Catalog, Child, ChildIndex, Control, Dependency, Properties, Resource, ResourceIndex, Spanned,
 };
+pub use claim::{Claim, ClaimKind, PathKind, Sharing};
 pub use decode::{decode, decode_known, decode_partly};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use diagnostics::Diagnostics;
@@ -50,7 +52,7 @@ pub use redaction::{REDACTED, Redactor, SHORTEST_SECRET, Secrets, StreamRedactor
 pub use reference::{ReferenceError, ResourceId};
 pub use refresh::{KeptBy, OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
-pub use spec::{Checked, ChildManifest, ManagedPath, Reader, TypeSpec, WantedAt};
+pub use spec::{Checked, ChildManifest, Reader, TypeSpec};
 pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
 pub use text::Text;

@@ -1,6 +1,6 @@
 //! What a resource type tells the loader.
 
-use crate::{Diagnostic, Map, Missing, Node, Properties, Resource};
+use crate::{Claim, Diagnostic, Map, Missing, Node, Properties, Resource};
 
 /// What a check needs to know beside the resource.
 pub struct Checked<'a> {
@@ -10,26 +10,6 @@ pub struct Checked<'a> {
     pub source_text: &'a str,
     /// The values that must not be shown, as far as they are known and long enough to be looked for.
     pub secrets: &'a [String],
-}
-
-/// The path that a resource manages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ManagedPath<'a> {
-    /// Absolute and canonical.
-    pub path: &'a str,
-    /// What is to be there.
-    pub wanted: WantedAt,
-}
-
-/// What is to be at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WantedAt {
-    /// A directory, which what is below it needs.
-    Directory,
-    /// Nothing, and so nothing below it.
-    Nothing,
-    /// Something else.
-    Other,
 }
 
 /// Who reads a text of a property after ccm, and so what an expression may put into it.
@@ -144,17 +124,11 @@ pub trait TypeSpec {
         Vec::new()
     }
 
-    /// The path that a resource manages, if it manages one: what is below a managed directory comes after it.
-    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
+    /// Claims of a resource on what it manages. A resource below a directory that another one claims comes after that
+    /// one.
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let _ = resource;
-        None
-    }
-
-    /// What a resource manages, where other names than its own mean the same: two resources of a type that manage one
-    /// thing are a mistake, as two of one name are.
-    fn managed_thing(&self, resource: &Resource) -> Option<String> {
-        let _ = resource;
-        None
+        Vec::new()
     }
 
     /// Tells whether a change of this resource may bring what another one misses. One that manages a path brings what

@@ -12,9 +12,9 @@ use ccm_engine::{
 };
 use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
 use ccm_model::{
-    Artifact, Catalog, Checked, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields, Key, Map,
-    Node, Outcome, Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets, SkipCause, Span,
-    StopCause, Stream, TypeSpec,
+    Artifact, Catalog, Checked, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields,
+    Key, Map, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets,
+    SkipCause, Span, StopCause, Stream, TypeSpec,
 };
 use serde_json::json;
 
@@ -328,11 +328,11 @@ static PROVIDERS: [&'static dyn Provider<FakeKind>; 3] = [
 ];
 
 impl TypeSpec for FakeType {
-    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ccm_model::ManagedPath<'r>> {
-        let path = &*resource.id.name;
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let is_directory = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "directory");
-        let wanted = if is_directory { ccm_model::WantedAt::Directory } else { ccm_model::WantedAt::Other };
-        path.starts_with('/').then_some(ccm_model::ManagedPath { path, wanted })
+        let desired = if is_directory { PathKind::Directory } else { PathKind::Other };
+        let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
+        path.map(|path| Claim::path(path, desired)).into_iter().collect()
     }
 
     fn name(&self) -> &'static str {

@@ -1,8 +1,6 @@
 //! A resource type beside the real ones, with a property for each kind of reader.
 
-use ccm_model::{
-    Checked, Diagnostic, Kind, ManagedPath, Node, Properties, Reader, Resource, TypeSpec, WantedAt,
-};
+use ccm_model::{Checked, Claim, Diagnostic, Kind, Node, PathKind, Properties, Reader, Resource, TypeSpec};
 
 pub(super) struct Thing;
 
@@ -44,9 +42,9 @@ impl TypeSpec for Thing {
         Some(("source", "text"))
     }
 
-    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
-        let path = &*resource.id.name;
-        path.starts_with('/').then_some(ManagedPath { path, wanted: WantedAt::Directory })
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
+        path.map(|path| Claim::path(path, PathKind::Directory)).into_iter().collect()
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_expr::Timestamp;
-use ccm_model::{ChildManifest, ManagedPath, SourceMap, WantedAt};
+use ccm_model::{ChildManifest, Claim, PathKind, SourceMap};
 use proptest::prelude::*;
 
 use super::*;
@@ -45,9 +45,9 @@ impl TypeSpec for Thing {
         Some(("source", "text"))
     }
 
-    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
-        let path = &*resource.id.name;
-        path.starts_with('/').then_some(ManagedPath { path, wanted: WantedAt::Directory })
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
+        path.map(|path| Claim::path(path, PathKind::Directory)).into_iter().collect()
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

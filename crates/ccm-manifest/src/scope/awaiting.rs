@@ -43,8 +43,8 @@ impl Calling<'_, '_, '_> {
     fn awaits_file(&self, written: &str) {
         if let Moment::Early(managed) = self.evaluator.moment {
             let path = normal(&self.evaluator.manifest.directory.join(written));
-            let index = managed.get(&*path.to_string_lossy());
-            self.late.borrow_mut().extend(index.copied().map(LateOn::File));
+            let indices = managed.get(&*path.to_string_lossy()).into_iter().flatten();
+            self.late.borrow_mut().extend(indices.copied().map(LateOn::File));
         }
     }
 

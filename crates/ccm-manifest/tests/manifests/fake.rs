@@ -7,8 +7,8 @@ use std::path::Path;
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{FactPath, Loaded, Request, Sources, load};
 use ccm_model::{
-    Catalog, Checked, ChildManifest, Diagnostic, Kind, ManagedPath, Node, Properties, Reader, Resource,
-    Severity, SourceMap, Text, TypeSpec, WantedAt, decode,
+    Catalog, Checked, ChildManifest, Claim, ClaimKind, Diagnostic, Kind, Node, PathKind, Properties, Reader,
+    Resource, Severity, SourceMap, Text, TypeSpec, decode,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
@@ -162,21 +162,18 @@ impl TypeSpec for Note {
         &["plain"]
     }
 
-    /// What is behind a plus in a name says nothing of what it means.
-    fn managed_thing(&self, resource: &Resource) -> Option<String> {
-        resource.id.name.split('+').next().map(str::to_owned)
-    }
-
-    /// A name that is a path is one, and a directory or nothing if the text says so.
-    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
-        let path = &*resource.id.name;
+    /// A name that is a path is one, and a directory, nothing or a part of a file if the text says so. What is behind a
+    /// plus in a name says nothing of what it means.
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let name = resource.id.name.split('+').next().unwrap_or_default();
         let text = resource.properties.get("text").and_then(Node::as_text);
-        let wanted = match text {
-            Some("directory") => WantedAt::Directory,
-            Some("nothing") => WantedAt::Nothing,
-            _ => WantedAt::Other,
-        };
-        path.starts_with('/').then_some(ManagedPath { path, wanted })
+        vec![match text {
+            _ if !name.starts_with('/') => Claim::exclusive(ClaimKind::User, name),
+            Some("directory") => Claim::path(name, PathKind::Directory),
+            Some("nothing") => Claim::path(name, PathKind::Nothing),
+            Some("part") => Claim::shared(ClaimKind::Path, name),
+            _ => Claim::path(name, PathKind::Other),
+        }]
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
@@ -218,8 +215,14 @@ impl TypeSpec for Copy {
         map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
     }
 
-    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
-        Some(ManagedPath { path: &resource.id.name, wanted: WantedAt::Other })
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let name = resource.id.name.split('+').next().unwrap_or_default();
+        let has_content = ["content", "source"].iter().any(|name| resource.properties.get(name).is_some());
+        vec![if has_content {
+            Claim::path(name, PathKind::Other)
+        } else {
+            Claim::shared(ClaimKind::Path, name)
+        }]
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

@@ -4,6 +4,7 @@
 
 mod captures;
 mod children;
+mod claims;
 mod conditions;
 mod data;
 mod document;

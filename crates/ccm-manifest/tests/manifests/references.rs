@@ -139,7 +139,7 @@ fn a_name_is_taken_once() {
         (
             "- note:\n    - a:\n    - a+1:\n    - a:\n    - b:\n- task: [a: , a+1: ]",
             &[
-                "5:11 duplicate resource `note#a+1`: it is the same as `a` (4:11 the first)",
+                "5:11 `note#a` and `note#a+1` both manage the user `a` (4:11 the first) | keep one of them",
                 "6:11 duplicate resource `note#a` (4:11 the first)",
             ],
         ),

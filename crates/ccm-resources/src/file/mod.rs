@@ -11,7 +11,9 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, ManagedPath, Missing, Resource, TypeSpec, WantedAt, decode};
+use ccm_model::{
+    Checked, Claim, ClaimKind, Diagnostic, Failure, Missing, PathKind, Resource, TypeSpec, decode,
+};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, Mistake, as_failure, computed_octal};
@@ -56,14 +58,16 @@ impl TypeSpec for FileType {
         Some(("source", "content"))
     }
 
-    fn managed_path<'r>(&self, resource: &'r Resource) -> Option<ManagedPath<'r>> {
-        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        let wanted = match ensure {
-            Some("directory") => WantedAt::Directory,
-            Some("absent") => WantedAt::Nothing,
-            _ => WantedAt::Other,
-        };
-        Some(ManagedPath { path: &resource.id.name, wanted })
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let path = &*resource.id.name;
+        let has_content = ["content", "source"].iter().any(|name| resource.properties.get(name).is_some());
+        vec![match resource.ensure.as_ref().map(|ensure| &*ensure.value) {
+            Some("directory") => Claim::path(path, PathKind::Directory),
+            Some("absent") => Claim::path(path, PathKind::Nothing),
+            _ if has_content => Claim::path(path, PathKind::Other),
+            // Others may manage what is in a file of which this manages the attributes alone.
+            _ => Claim::shared(ClaimKind::Path, path),
+        }]
     }
 
     fn may_bring(&self, resource: &Resource, missing: &Missing) -> bool {

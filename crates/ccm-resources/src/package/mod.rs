@@ -16,7 +16,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, Missing, Resource, TypeSpec, decode};
+use ccm_model::{Checked, Claim, ClaimKind, Diagnostic, Failure, Missing, Resource, TypeSpec, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, as_failure};
@@ -83,6 +83,10 @@ impl TypeSpec for PackageType {
             "gem" => Some(exec_instead!("gem install NAME", "gem list --installed NAME")),
             _ => None,
         }
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        vec![Claim::exclusive(ClaimKind::Package, &*resource.id.name)]
     }
 
     fn may_bring(&self, resource: &Resource, missing: &Missing) -> bool {

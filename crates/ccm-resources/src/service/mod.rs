@@ -14,7 +14,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Diagnostic, Failure, Missing, Node, Resource, TypeSpec, decode};
+use ccm_model::{Checked, Claim, ClaimKind, Diagnostic, Failure, Missing, Node, Resource, TypeSpec, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, Mistake, as_failure};
@@ -68,10 +68,11 @@ impl TypeSpec for ServiceType {
         }
     }
 
-    fn managed_thing(&self, resource: &Resource) -> Option<String> {
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         // A unit of the user is another one, and what is not known yet may be either.
         let is_of_system = resource.properties.get("user").is_none_or(Node::is_null);
-        is_of_system.then(|| unit_name(&resource.id.name).ok()).flatten()
+        let unit = unit_name(&resource.id.name).ok().filter(|_| is_of_system);
+        unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
     }
 
     fn may_bring(&self, _: &Resource, missing: &Missing) -> bool {

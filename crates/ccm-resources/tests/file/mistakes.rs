@@ -1,5 +1,7 @@
 //! What is found before anything runs.
 
+use ccm_model::{Claim, ClaimKind, PathKind};
+
 use crate::build::mistakes;
 use crate::file;
 
@@ -117,6 +119,22 @@ fn mistakes_in_properties_are_named() {
         (&[("contents", "a")], "unknown property `contents` | did you mean `content`?"),
     ] {
         assert_eq!(mistakes(&file("/f", properties)), [expected], "{properties:?}");
+    }
+}
+
+#[test]
+fn a_file_shares_its_path_if_only_its_attributes_are_managed() {
+    let types = ccm_resources::types();
+    let spec = types.iter().find(|found| found.name() == "file").expect("the type");
+    for (properties, expected) in [
+        (&[][..], Claim::shared(ClaimKind::Path, "/f")),
+        (&[("mode", "0644"), ("ensure", "present")], Claim::shared(ClaimKind::Path, "/f")),
+        (&[("content", "")], Claim::path("/f", PathKind::Other)),
+        (&[("source", "f.j2")], Claim::path("/f", PathKind::Other)),
+        (&[("ensure", "directory")], Claim::path("/f", PathKind::Directory)),
+        (&[("ensure", "absent")], Claim::path("/f", PathKind::Nothing)),
+    ] {
+        assert_eq!(spec.claims(&file("/f", properties)), [expected], "{properties:?}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! What is refused before anything runs.
 
+use ccm_model::{Claim, ClaimKind};
+
 use crate::build::mistakes;
 use crate::service;
 
@@ -91,7 +93,9 @@ fn a_service_with_two_names_is_one() {
         ("nginx", &[("user", "true")], None),
         ("not a unit", &[], None),
     ] {
-        let thing = spec.managed_thing(&service(name, properties));
-        assert_eq!(thing.as_deref(), expected, "{name} {properties:?}");
+        let service = service(name, properties);
+        let expected: Vec<_> =
+            expected.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect();
+        assert_eq!(spec.claims(&service), expected, "{name} {properties:?}");
     }
 }

@@ -243,10 +243,11 @@ pub(crate) fn selection(arguments: &Apply, catalog: &Catalog) -> Result<Option<V
     if arguments.only.is_empty() {
         return Ok(None);
     }
+    let known = catalog.names();
     let mut selected = Vec::new();
     let mut unknown = false;
     for id in &arguments.only {
-        if let Some(index) = catalog.find(id) {
+        if let Some(index) = known.find(id) {
             selected.push(index);
             continue;
         }

@@ -10,6 +10,7 @@ mod known;
 mod late;
 mod ledger;
 mod managed;
+mod noop_changes;
 mod refreshes;
 mod rules;
 mod run;

@@ -3,22 +3,24 @@
 mod gate;
 mod later;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_graph::Graph;
 use ccm_host::{Host, Level};
 use ccm_model::{
-    Artifacts, ChildIndex, Claim, ClaimKind, Control, Counts, Event, Failure, FailureKind, Missing, Outcome,
-    OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction,
+    Artifacts, CatalogNames, ChildIndex, ClaimKind, Control, Counts, Event, Failure, FailureKind, Missing,
+    MissingKind, Outcome, OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause,
+    StopCause, Transaction,
 };
 
 use crate::contract::{Context, Trigger, reason};
 use crate::harness::{Handled, Turn, WouldChange, handle};
 use crate::known::{Forgetting, Known};
 use crate::late::{Progress, Resolved};
+use crate::noop_changes::{NoopChange, NoopChanges};
 use crate::refreshes::Refreshes;
 use crate::rules::EngineRule;
 use crate::run::Run;
@@ -76,12 +78,14 @@ pub(crate) struct Walk<'a> {
     /// How many of them had their turn, or have it now.
     begun: usize,
     selected: Option<Vec<bool>>,
+    /// Built when a name is first looked up.
+    names: OnceCell<CatalogNames<'a>>,
     known: Known,
     together: Together,
     done: Vec<Done>,
     children: Vec<Progressed>,
-    /// In noop, what would have changed, in the order of the walk.
-    would_change: Vec<ResourceIndex>,
+    /// In noop, what would have changed.
+    would_change: NoopChanges,
     /// In noop, the directories that would have been made or are, by then.
     would_be_directories: HashSet<PathBuf>,
     pub(crate) counts: Counts,
@@ -101,11 +105,12 @@ impl<'a> Walk<'a> {
             order: graph.order(),
             begun: 0,
             selected,
+            names: OnceCell::new(),
             known: Known::default(),
             together: Together::default(),
             done,
             children: vec![Progressed::default(); run.catalog.children.len()],
-            would_change: Vec::new(),
+            would_change: NoopChanges::default(),
             would_be_directories: HashSet::new(),
             counts: Counts::default(),
             stopped: None,
@@ -262,35 +267,35 @@ impl<'a> Walk<'a> {
         Triggers { by, owed: owed.into_iter().map(|(_, owed)| owed).collect(), is_only_owed }
     }
 
-    fn claimed_paths(&self, index: ResourceIndex) -> Vec<Claim<'a>> {
-        let resource = self.run.catalog.resource(index);
-        let mut claims =
-            self.run.resource_type(resource).map(|found| found.claims(resource)).unwrap_or_default();
-        claims.retain(|claim| claim.kind == ClaimKind::Path);
-        claims
-    }
-
     /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
     /// depends on that would change, else the last one that would have changed before it.
     fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
-        // What manages a path changes nothing elsewhere; of the others their types know.
-        let may_bring = |earlier: ResourceIndex| {
-            let earlier = self.run.catalog.resource(earlier);
-            let resource_type = self.run.resource_type(earlier);
-            resource_type.is_none_or(|resource_type| resource_type.may_bring(earlier, missing))
+        let is_never_made = self.is_noop_always(index);
+        let change = self.would_change.nearest(index, missing, is_never_made, self.graph)?;
+        let resource = self.run.catalog.resource(change.resource).id.clone();
+        Some(WouldChange { resource, is_required: change.is_required })
+    }
+
+    /// Remembers in noop what a resource would have changed.
+    fn remember_noop_change(&mut self, index: ResourceIndex) {
+        let resource = self.run.catalog.resource(index);
+        let resource_type = self.run.resource_type(resource);
+        let mut claims = resource_type.map(|found| found.claims(resource)).unwrap_or_default();
+        claims.retain(|claim| claim.kind == ClaimKind::Path);
+        for claim in claims.iter().filter(|claim| claim.is_path_of(PathKind::Directory)) {
+            self.would_be_directories.insert(PathBuf::from(&*claim.key));
+            // What is missing below it will have been made there.
+            self.known.read_singly();
+        }
+        let may_provide = |kind: &MissingKind| {
+            resource_type.is_none_or(|resource_type| resource_type.may_provide(resource, *kind))
         };
-        let could_bring = |earlier: &&ResourceIndex| {
-            let paths = self.claimed_paths(**earlier);
-            !self.is_never_done_for(**earlier, index)
-                && may_bring(**earlier)
-                && (paths.is_empty() || paths.iter().any(|claim| missing.is_at(Path::new(&*claim.key))))
-        };
-        let mut candidates = self.would_change.iter().rev().filter(could_bring);
-        let last = *candidates.clone().next()?;
-        let required = self.graph.with_requirements(&[index]);
-        let nearest = candidates.find(|earlier| required[earlier.get()]).copied();
-        let resource = self.run.catalog.resource(nearest.unwrap_or(last)).id.clone();
-        Some(WouldChange { resource, is_required: nearest.is_some() })
+        self.would_change.push(NoopChange {
+            resource: index,
+            is_never_made: self.is_noop_always(index),
+            kinds: MissingKind::ALL.into_iter().filter(may_provide).collect(),
+            paths: claims.iter().map(|claim| PathBuf::from(&*claim.key)).collect(),
+        });
     }
 
     /// What becomes of a resource that stands for a child if its `control` is known only now, and does not
@@ -332,19 +337,14 @@ impl<'a> Walk<'a> {
         let done = &mut self.done[index.get()];
         (done.finished, done.changed, done.noop) = (true, changed, noop);
         if changed && noop {
-            self.would_change.push(index);
-            let claims = self.claimed_paths(index);
-            for claim in claims.iter().filter(|claim| claim.is_path_of(PathKind::Directory)) {
-                self.would_be_directories.insert(PathBuf::from(&*claim.key));
-                // What is missing below it will have been made there.
-                self.known.read_singly();
-            }
+            self.remember_noop_change(index);
         }
         if let Outcome::Skipped { cause: SkipCause::Undone { noop } } = outcome
             && self.done[index.get()].culprits.is_none()
         {
+            let names = self.names.get_or_init(|| self.run.catalog.names());
             self.done[index.get()].culprits =
-                Some(noop.iter().filter_map(|culprit| self.run.catalog.find(culprit)).collect());
+                Some(noop.iter().filter_map(|culprit| names.find(culprit)).collect());
         }
         let failed = matches!(outcome, Outcome::Failed(_));
         if failed {

@@ -1,5 +1,6 @@
 //! What the loader hands to the engine.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -195,6 +196,19 @@ pub struct Catalog {
     pub children: Vec<Child>,
 }
 
+/// The names and aliases of the resources of a catalog, each by type and name.
+#[derive(Debug)]
+pub struct CatalogNames<'c> {
+    positions: HashMap<(&'c str, &'c str), ResourceIndex>,
+}
+
+impl CatalogNames<'_> {
+    /// Finds a resource by name or alias.
+    pub fn find(&self, id: &ResourceId) -> Option<ResourceIndex> {
+        self.positions.get(&(&*id.type_name, &*id.name)).copied()
+    }
+}
+
 impl Catalog {
     /// The child at that position.
     ///
@@ -217,13 +231,15 @@ impl Catalog {
         &self.resources[index.get()]
     }
 
-    /// Finds a resource by name or alias.
-    pub fn find(&self, id: &ResourceId) -> Option<ResourceIndex> {
-        let named = |resource: &Resource| {
-            resource.id == *id
-                || (resource.id.type_name == id.type_name && resource.alias.as_ref() == Some(&id.name))
-        };
-        self.resources.iter().position(named).map(ResourceIndex::from_usize)
+    /// The names and aliases of all resources.
+    pub fn names(&self) -> CatalogNames<'_> {
+        let mut positions = HashMap::with_capacity(self.resources.len());
+        for (index, resource) in self.indices().zip(&self.resources) {
+            for name in [Some(&resource.id.name), resource.alias.as_ref()].into_iter().flatten() {
+                positions.entry((&*resource.id.type_name, &**name)).or_insert(index);
+            }
+        }
+        CatalogNames { positions }
     }
 
     /// All positions, in manifest order.

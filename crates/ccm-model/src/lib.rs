@@ -31,7 +31,8 @@ mod timestamp;
 mod words;
 
 pub use catalog::{
-    Catalog, Child, ChildIndex, Control, Dependency, Properties, Resource, ResourceIndex, Spanned,
+    Catalog, CatalogNames, Child, ChildIndex, Control, Dependency, Properties, Resource, ResourceIndex,
+    Spanned,
 };
 pub use claim::{Claim, ClaimKind, PathKind, Sharing};
 pub use decode::{decode, decode_known, decode_partly};
@@ -44,7 +45,7 @@ pub use event::{
 };
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
-pub use missing::Missing;
+pub use missing::{Missing, MissingKind};
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Outcome, SkipCause, StopCause};
 pub use reason::Reason;

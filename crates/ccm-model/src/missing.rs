@@ -17,25 +17,66 @@ pub enum Missing {
     Path(PathBuf),
 }
 
+/// The kinds of [`Missing`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MissingKind {
+    /// A user or a group.
+    Principal,
+    /// A program in the search path.
+    Program,
+    /// A unit.
+    Unit,
+    /// A unit that can be started.
+    UsableUnit,
+    /// Something at a path.
+    Path,
+}
+
+impl MissingKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Principal, Self::Program, Self::Unit, Self::UsableUnit, Self::Path];
+
+    /// Returns `true` if removing something could provide it, because it may be in the way.
+    pub fn may_be_by_removal(self) -> bool {
+        matches!(self, Self::UsableUnit | Self::Path)
+    }
+}
+
 impl Missing {
-    /// Tells whether removing something could bring it about, because it may be in the way.
-    pub fn may_be_by_removal(&self) -> bool {
-        matches!(self, Self::UsableUnit(_) | Self::Path(_))
+    /// The kind of what is missing.
+    pub fn kind(&self) -> MissingKind {
+        match self {
+            Self::Principal => MissingKind::Principal,
+            Self::Program(_) => MissingKind::Program,
+            Self::Unit(_) => MissingKind::Unit,
+            Self::UsableUnit(_) => MissingKind::UsableUnit,
+            Self::Path(_) => MissingKind::Path,
+        }
     }
 
-    /// Tells whether a resource that manages this path could bring it about.
-    pub fn is_at(&self, managed: &Path) -> bool {
-        match self {
-            Self::Principal => false,
-            Self::Program(name) => managed.file_name().is_some_and(|found| found == name.as_str()),
-            Self::Unit(name) | Self::UsableUnit(name) => managed.file_name().is_some_and(|found| {
+    /// The names of files that would provide it, in whatever directory they are.
+    pub fn file_names(&self) -> impl Iterator<Item = String> {
+        let (name, template) = match self {
+            Self::Principal | Self::Path(_) => (None, None),
+            Self::Program(name) => (Some(name.clone()), None),
+            Self::Unit(name) | Self::UsableUnit(name) => {
                 // `a@b.service` is made from `a@.service`.
                 let template = name.split_once('@').zip(name.rsplit_once('.'));
                 let template = template.map(|((stem, _), (_, suffix))| format!("{stem}@.{suffix}"));
-                found == name.as_str() || template.is_some_and(|template| found == template.as_str())
-            }),
+                (Some(name.clone()), template)
+            }
+        };
+        name.into_iter().chain(template)
+    }
+
+    /// Returns `true` if a resource that manages this path could provide it.
+    pub fn is_at(&self, managed: &Path) -> bool {
+        match self {
             // A directory above it, the thing itself, or something in it that is in the way.
             Self::Path(path) => path.starts_with(managed) || managed.starts_with(path),
+            _ => {
+                managed.file_name().is_some_and(|found| self.file_names().any(|name| found == name.as_str()))
+            }
         }
     }
 }

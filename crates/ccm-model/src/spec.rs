@@ -1,6 +1,6 @@
 //! What a resource type tells the loader.
 
-use crate::{Claim, Diagnostic, Map, Missing, Node, Properties, Resource};
+use crate::{Claim, Diagnostic, Map, MissingKind, Node, Properties, Resource};
 
 /// What a check needs to know beside the resource.
 pub struct Checked<'a> {
@@ -131,9 +131,9 @@ pub trait TypeSpec {
         Vec::new()
     }
 
-    /// Tells whether a change of this resource may bring what another one misses. One that manages a path brings what
-    /// belongs there, and nothing else, whatever this says.
-    fn may_bring(&self, resource: &Resource, missing: &Missing) -> bool {
+    /// Returns `true` if a change of this resource may provide something of that kind, which another one misses. One
+    /// that claims a path provides what belongs there, and nothing else, whatever this returns.
+    fn may_provide(&self, resource: &Resource, missing: MissingKind) -> bool {
         let _ = (resource, missing);
         true
     }

@@ -1,6 +1,6 @@
 //! A resource type whose every step does what the test wrote into its properties.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
@@ -13,8 +13,8 @@ use ccm_engine::{
 use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
 use ccm_model::{
     Artifact, Catalog, Checked, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields,
-    Key, Map, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex, RunSummary, Secrets,
-    SkipCause, Span, StopCause, Stream, TypeSpec,
+    Key, Map, Missing, MissingKind, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex,
+    RunSummary, Secrets, SkipCause, Span, StopCause, Stream, TypeSpec,
 };
 use serde_json::json;
 
@@ -24,6 +24,8 @@ thread_local! {
     /// What is looked at whenever something executes, and what was seen then.
     static WATCH: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
     static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// How often the type was asked about one of its resources.
+    static QUESTIONS: Cell<usize> = const { Cell::new(0) };
     /// What a step of a resource does to the run around it.
     static STOP: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
 }
@@ -193,7 +195,7 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
         return Err(Failure { changed: true, ..failed("execute failed halfway") });
     }
     if fake.fails == "missing" && step == "read" {
-        let missing = Some(ccm_model::Missing::Path("/d/f".into()));
+        let missing = Some(Missing::Path("/d/f".into()));
         return Err(Failure { missing, ..failed("a directory is missing") });
     }
     Ok(())
@@ -328,7 +330,13 @@ static PROVIDERS: [&'static dyn Provider<FakeKind>; 3] = [
 ];
 
 impl TypeSpec for FakeType {
+    fn may_provide(&self, _: &Resource, _: MissingKind) -> bool {
+        QUESTIONS.set(QUESTIONS.get() + 1);
+        true
+    }
+
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        QUESTIONS.set(QUESTIONS.get() + 1);
         let is_directory = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "directory");
         let desired = if is_directory { PathKind::Directory } else { PathKind::Other };
         let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
@@ -440,6 +448,8 @@ pub(crate) struct Ran {
     pub lines: Vec<String>,
     /// What providers were asked to do.
     pub calls: Vec<String>,
+    /// How often the type was asked about one of its resources.
+    pub questions: usize,
     pub events: Vec<Event>,
     pub summary: RunSummary,
 }
@@ -459,6 +469,7 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
 /// Runs a catalog as far as it comes without waiting; none if that is not its end.
 pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran> {
     CALLS.with_borrow_mut(Vec::clear);
+    QUESTIONS.set(0);
     SEEN.with_borrow_mut(Vec::clear);
     let (source, cancellation) = CancellationSource::new();
     let source = std::rc::Rc::new(source);
@@ -505,7 +516,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         .await
     })?;
     let lines = events.iter().filter_map(line).collect();
-    Some(Ran { lines, calls: CALLS.with_borrow(Clone::clone), events, summary })
+    Some(Ran { lines, calls: CALLS.with_borrow(Clone::clone), questions: QUESTIONS.get(), events, summary })
 }
 
 fn joined(ids: &[ResourceId]) -> String {

@@ -60,6 +60,26 @@ fn what_manages_a_path_cures_only_what_misses_something_there() {
 }
 
 #[test]
+fn what_would_cure_a_read_is_found_without_asking_about_every_change_before_it() {
+    const COUNT: usize = 20;
+    /// What a run asks whatever the number of its resources.
+    const CONSTANT: usize = 20;
+    // Each kind of resource would change, and each but the first misses what an earlier one may bring.
+    for kind in ["c{} fails=missing", "/d/f/{} fails=missing", "/e/{} fails=missing require=a"] {
+        let questions = |count: usize| {
+            let failing = (0..count).map(|number| kind.replace("{}", &number.to_string()));
+            let lines: Vec<String> = std::iter::once("a needs".to_owned()).chain(failing).collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let ran = noop(&lines);
+            assert!(ran.lines[count].contains("would change: not known before"), "{}", ran.lines[count]);
+            ran.questions
+        };
+        let (few, many) = (questions(COUNT), questions(4 * COUNT));
+        assert!(many <= 4 * few + CONSTANT, "{kind}: {few} questions became {many}");
+    }
+}
+
+#[test]
 fn what_can_be_foreseen_is_a_warning() {
     let ran = noop(&["a needs"]);
     let warnings = ran.events.iter().find_map(|event| match event {

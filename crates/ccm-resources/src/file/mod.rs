@@ -12,7 +12,7 @@ mod wanted;
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
 use ccm_model::{
-    Checked, Claim, ClaimKind, Diagnostic, Failure, Missing, PathKind, Resource, TypeSpec, decode,
+    Checked, Claim, ClaimKind, Diagnostic, Failure, MissingKind, PathKind, Resource, TypeSpec, decode,
 };
 use schemars::{Schema, SchemaGenerator};
 
@@ -70,7 +70,7 @@ impl TypeSpec for FileType {
         }]
     }
 
-    fn may_bring(&self, resource: &Resource, missing: &Missing) -> bool {
+    fn may_provide(&self, resource: &Resource, missing: MissingKind) -> bool {
         let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
         !is_absent || missing.may_be_by_removal()
     }

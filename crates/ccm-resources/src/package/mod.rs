@@ -16,7 +16,7 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Claim, ClaimKind, Diagnostic, Failure, Missing, Resource, TypeSpec, decode};
+use ccm_model::{Checked, Claim, ClaimKind, Diagnostic, Failure, MissingKind, Resource, TypeSpec, decode};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, as_failure};
@@ -89,7 +89,7 @@ impl TypeSpec for PackageType {
         vec![Claim::exclusive(ClaimKind::Package, &*resource.id.name)]
     }
 
-    fn may_bring(&self, resource: &Resource, missing: &Missing) -> bool {
+    fn may_provide(&self, resource: &Resource, missing: MissingKind) -> bool {
         let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
         !is_absent || missing.may_be_by_removal()
     }

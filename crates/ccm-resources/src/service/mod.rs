@@ -14,7 +14,9 @@ mod wanted;
 
 use ccm_engine::{Managed, Provider, ResourceType, bind};
 use ccm_host::Host;
-use ccm_model::{Checked, Claim, ClaimKind, Diagnostic, Failure, Missing, Node, Resource, TypeSpec, decode};
+use ccm_model::{
+    Checked, Claim, ClaimKind, Diagnostic, Failure, MissingKind, Node, Resource, TypeSpec, decode,
+};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::mistakes::{COMMON, Mistake, as_failure};
@@ -75,9 +77,9 @@ impl TypeSpec for ServiceType {
         unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
     }
 
-    fn may_bring(&self, _: &Resource, missing: &Missing) -> bool {
+    fn may_provide(&self, _: &Resource, missing: MissingKind) -> bool {
         // What it makes while it starts is nobody's to say; programs, users and units are not among it.
-        matches!(missing, Missing::Path(_))
+        missing == MissingKind::Path
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

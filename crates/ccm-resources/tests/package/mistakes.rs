@@ -1,6 +1,6 @@
 //! What is found before anything runs.
 
-use ccm_model::Missing;
+use ccm_model::MissingKind;
 
 use crate::build::{mistakes, resource};
 use crate::package;
@@ -126,15 +126,15 @@ fn what_is_removed_brings_nothing_but_what_it_was_in_the_way_of() {
     for (type_name, name) in [("package", "tool"), ("file", "/opt/tool")] {
         let spec = types.iter().find(|found| found.name() == type_name).expect("the type");
         for (missing, by_removal) in [
-            (Missing::Principal, false),
-            (Missing::Program("tool".to_owned()), false),
-            (Missing::Unit("tool.service".to_owned()), false),
-            (Missing::UsableUnit("tool.service".to_owned()), true),
-            (Missing::Path("/opt/tool".into()), true),
+            (MissingKind::Principal, false),
+            (MissingKind::Program, false),
+            (MissingKind::Unit, false),
+            (MissingKind::UsableUnit, true),
+            (MissingKind::Path, true),
         ] {
-            let may_bring =
-                |ensure| spec.may_bring(&resource(type_name, name, &[("ensure", ensure)]), &missing);
-            assert_eq!((may_bring("present"), may_bring("absent")), (true, by_removal), "{missing:?}");
+            let may_provide =
+                |ensure| spec.may_provide(&resource(type_name, name, &[("ensure", ensure)]), missing);
+            assert_eq!((may_provide("present"), may_provide("absent")), (true, by_removal), "{missing:?}");
         }
     }
 }

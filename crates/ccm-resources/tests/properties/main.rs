@@ -1,0 +1,218 @@
+//! Every property of every type through the loader: with a value that is written, computed, known only during the run,
+//! of another kind, and all of these on a resource that is switched off.
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
+
+mod samples;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use ccm_expr::{Timestamp, Value};
+use ccm_manifest::{Completed, FactPath, Loaded, Request, Sources, load, schema};
+use ccm_model::{Diagnostic, ResourceIndex, Severity, SourceMap, TypeSpec};
+use samples::{SAMPLES, Sample};
+
+/// How the value of a property is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    /// It is written.
+    Literal,
+    /// An expression yields it before the run.
+    Known,
+    /// An expression yields it when the resource is reached.
+    Late,
+}
+
+/// Files beside the manifest, and nothing else.
+struct Files;
+
+impl Sources for Files {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        match path.to_str() {
+            Some("/m/child.yaml") => {
+                Ok("data: {a: 0}\nccm: {resources: [{exec: {name: inner}}]}\n".to_owned())
+            }
+            Some("/m/page.j2") => Ok("page\n".to_owned()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn facts(&self, _: &[FactPath], _: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        Ok(Value::map::<&str>([]))
+    }
+
+    fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
+        Ok(Vec::new())
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+}
+
+fn types() -> Vec<&'static dyn TypeSpec> {
+    ccm_resources::types().into_iter().map(|found| found as &dyn TypeSpec).collect()
+}
+
+/// A manifest with a resource that has one property of interest.
+struct Cell<'a> {
+    type_name: &'a str,
+    sample: &'a Sample,
+    given: Given,
+    /// Its value is of another kind.
+    is_wrong: bool,
+    is_off: bool,
+    text: String,
+    /// The line of the property, from 1.
+    line: usize,
+}
+
+/// The position of the resource of interest: behind the one that captures something.
+const RESOURCE: ResourceIndex = ResourceIndex(1);
+
+impl<'a> Cell<'a> {
+    fn new(type_name: &'a str, sample: &'a Sample, given: Given, is_wrong: bool, is_off: bool) -> Self {
+        let value = if is_wrong { sample.wrong } else { sample.right };
+        let name = match type_name {
+            "file" => "/f",
+            "apply" => "child.yaml",
+            "exec" => "true",
+            _ => "name",
+        };
+        let written = match given {
+            Given::Literal => value,
+            Given::Known => "'{{ Data.value }}'",
+            Given::Late => "'{{ Captures.source.value }}'",
+        };
+        let mut text = format!(
+            "data:\n  value: {value}\nccm:\n  executors: {{builder: {{kind: native}}}}\n  resources:\n    \
+             - exec: [source: {{command: 'true', capture: {{value: stdout.raw}}}}]\n    - {type_name}:\n      \
+             - {name}:\n"
+        );
+        for line in sample.beside {
+            text += &format!("          {line}\n");
+        }
+        if is_off {
+            text += "          control: {if: 'false'}\n";
+        }
+        text += &format!("          {}: {written}\n", sample.property);
+        let line = text.lines().count();
+        Self { type_name, sample, given, is_wrong, is_off, text, line }
+    }
+
+    fn load(&self) -> Loaded<'static> {
+        let request = Request {
+            name: "m.yaml".to_owned(),
+            text: self.text.as_str().into(),
+            directory: "/m".into(),
+            hiera: Vec::new(),
+            assignments: Vec::new(),
+        };
+        load(request, &types(), &Files)
+    }
+
+    /// Says what is not as it should be.
+    fn differences(&self) -> Vec<String> {
+        let loaded = self.load();
+        let errors: Vec<&Diagnostic> =
+            loaded.diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
+        // The values of a resource that is switched off are not computed.
+        let is_refused = match self.given {
+            Given::Literal => self.is_wrong,
+            Given::Known => self.is_wrong && !self.is_off,
+            Given::Late => self.sample.is_early && !self.is_off,
+        };
+        let mut differences = Vec::new();
+        if is_refused && errors.is_empty() {
+            differences.push("it is accepted".to_owned());
+        }
+        if !is_refused {
+            differences.extend(errors.iter().map(|error| format!("it is refused: {error:?}")));
+        }
+        for error in errors {
+            let texts = loaded.texts();
+            let place = error.span().and_then(|span| texts.locate(span));
+            let line = place.filter(|(name, _)| *name == "m.yaml").map(|(_, position)| position.line);
+            if line != Some(self.line) {
+                differences.push(format!("an error is at line {line:?}, not at {}: {error:?}", self.line));
+            }
+        }
+        if self.given == Given::Late && differences.is_empty() && !is_refused && !self.is_off {
+            differences.extend(self.completion(&loaded));
+        }
+        differences
+    }
+
+    /// Says what is not as it should be once the value is known.
+    fn completion(&self, loaded: &Loaded<'_>) -> Option<String> {
+        let value = if self.is_wrong { self.sample.wrong } else { self.sample.right };
+        let value: serde_json::Value = serde_json::from_str(value).expect("samples are JSON");
+        loaded.late.remember(ResourceIndex(0), serde_json::json!({ "value": value }));
+        let catalog = loaded.catalog.as_ref().expect("it was accepted");
+        match loaded.late.complete(RESOURCE, catalog.resource(RESOURCE), &|_| false) {
+            Completed::Resource(_) if !self.is_wrong => None,
+            Completed::Mistaken(errors) if self.is_wrong => {
+                // A second name has been replaced by the first one.
+                let types = types();
+                let aliases =
+                    types.iter().find(|spec| spec.name() == self.type_name).map(|spec| spec.aliases());
+                let alias =
+                    aliases.unwrap_or_default().iter().find(|(alias, _)| *alias == self.sample.property);
+                let name = alias.map_or(self.sample.property, |(_, name)| *name);
+                let names_it = |error: &Diagnostic| error.message.starts_with(&format!("`{name}`: "));
+                let is_named = !errors.is_empty() && errors.iter().all(names_it);
+                (!is_named).then(|| format!("the property is not named: {errors:?}"))
+            }
+            other => Some(format!("its value came to {other:?}")),
+        }
+    }
+}
+
+/// The properties that a resource of a type may have, according to the schema.
+fn properties(schema: &serde_json::Value, type_name: &str) -> BTreeSet<String> {
+    let properties = schema["$defs"][type_name]["properties"].as_object().expect("properties");
+    // Conditions are no values. Each resource that is switched off here has one.
+    properties.keys().filter(|name| *name != "control").cloned().collect()
+}
+
+#[test]
+fn every_property_of_every_type_has_a_sample() {
+    let schema = schema(&types());
+    for spec in types() {
+        let has_sample = |property: &&String| {
+            let is_of = |sample: &&Sample| sample.type_name == "*" || sample.type_name == spec.name();
+            SAMPLES.iter().filter(is_of).any(|sample| sample.property == **property)
+        };
+        let properties = properties(&schema, spec.name());
+        let missing: Vec<&String> = properties.iter().filter(|property| !has_sample(property)).collect();
+        assert!(missing.is_empty(), "add samples of {} for {missing:?}", spec.name());
+        let gone =
+            |sample: &&Sample| sample.type_name == spec.name() && !properties.contains(sample.property);
+        let gone: Vec<_> = SAMPLES.iter().filter(gone).map(|sample| sample.property).collect();
+        assert!(gone.is_empty(), "{} has no {gone:?}", spec.name());
+    }
+}
+
+#[test]
+fn every_property_is_accepted_or_refused_at_its_line() {
+    let mut differences = String::new();
+    for spec in types() {
+        let is_of = |sample: &&Sample| sample.type_name == "*" || sample.type_name == spec.name();
+        for sample in SAMPLES.iter().filter(is_of) {
+            for given in [Given::Literal, Given::Known, Given::Late] {
+                for (is_wrong, is_off) in [(false, false), (true, false), (false, true), (true, true)] {
+                    let cell = Cell::new(spec.name(), sample, given, is_wrong, is_off);
+                    let Cell { type_name, sample: Sample { property, .. }, .. } = &cell;
+                    for difference in cell.differences() {
+                        differences += &format!(
+                            "--- {type_name}.{property}, {given:?}, wrong: {is_wrong}, off: {is_off}: {difference}\n{}",
+                            cell.text
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{differences}");
+}

@@ -1,0 +1,109 @@
+//! A right and a wrong value for each property of each type.
+
+/// A value of a property, and one of another kind. Both are JSON, which is YAML as well.
+#[derive(Clone, Copy)]
+pub(crate) struct Sample {
+    /// The type; `*` stands for all of them.
+    pub type_name: &'static str,
+    pub property: &'static str,
+    pub right: &'static str,
+    pub wrong: &'static str,
+    /// What has to stand beside it, a property a line.
+    pub beside: &'static [&'static str],
+    /// Its value has to be known before the run.
+    pub is_early: bool,
+}
+
+const fn sample(
+    type_name: &'static str,
+    property: &'static str,
+    right: &'static str,
+    wrong: &'static str,
+) -> Sample {
+    Sample { type_name, property, right, wrong, beside: &[], is_early: false }
+}
+
+const fn beside(beside: &'static [&'static str], sample: Sample) -> Sample {
+    Sample { beside, ..sample }
+}
+
+const fn early(sample: Sample) -> Sample {
+    Sample { is_early: true, ..sample }
+}
+
+const TEXT: &str = r#""text""#;
+const LIST: &str = r#"["a"]"#;
+const MAP: &str = r#"{"a": "b"}"#;
+const SUBSCRIBES: &str = "subscribe: [exec#source]";
+
+pub(crate) const SAMPLES: &[Sample] = &[
+    early(sample("*", "alias", TEXT, LIST)),
+    early(sample("*", "require", r#"["exec#source"]"#, "5")),
+    early(sample("*", "subscribe", r#"["exec#source"]"#, "5")),
+    early(sample("exec", "ensure", r#""present""#, LIST)),
+    early(sample("exec", "provider", r#""shell""#, LIST)),
+    sample("exec", "command", r#""/bin/echo a""#, LIST),
+    sample("exec", "args", r#"["a", "b"]"#, MAP),
+    sample("exec", "cwd", r#""/tmp""#, LIST),
+    sample("exec", "environment", r#"["A=b"]"#, "5"),
+    sample("exec", "environment", r#"{"A": "b"}"#, r#"{"A": ["b"]}"#),
+    sample("exec", "path", r#""/usr/bin:/bin""#, LIST),
+    sample("exec", "returns", "[0, 3]", TEXT),
+    sample("exec", "unchanged_returns", "[3]", TEXT),
+    sample("exec", "timeout", r#""30s""#, LIST),
+    sample("exec", "creates", r#""/made""#, MAP),
+    sample("exec", "creates", r#"["/made", "/too"]"#, "[[]]"),
+    sample("exec", "onlyif", r#""true""#, MAP),
+    sample("exec", "onlyif", r#"["true", "test -e /x"]"#, "[[]]"),
+    sample("exec", "unless", r#""false""#, MAP),
+    sample("exec", "unless", r#"["false"]"#, "[[]]"),
+    beside(&[SUBSCRIBES], sample("exec", "refresh_only", "true", LIST)),
+    beside(&[SUBSCRIBES], sample("exec", "refreshonly", "true", LIST)),
+    beside(&[SUBSCRIBES, "creates: /made"], sample("exec", "refresh_respects_guards", "true", LIST)),
+    sample("exec", "logoutput", "true", LIST),
+    sample("exec", "logoutput", r#""on_failure""#, MAP),
+    sample("exec", "sensitive", "true", TEXT),
+    sample("exec", "stdin", TEXT, LIST),
+    sample("exec", "tries", "3", TEXT),
+    beside(&["tries: 3"], sample("exec", "try_sleep", r#""5s""#, LIST)),
+    sample("exec", "user", r#""root""#, LIST),
+    sample("exec", "group", r#""root""#, LIST),
+    sample("exec", "umask", r#""027""#, LIST),
+    sample("exec", "expect", r#"{"exit_code": 0}"#, "5"),
+    sample("exec", "expect", r#"{"stdout": "contains('a')"}"#, r#"{"stdout": []}"#),
+    sample("exec", "capture", r#"{"key": "stdout.raw"}"#, "5"),
+    sample("exec", "executor", r#""builder""#, LIST),
+    sample("exec", "sandbox", r#"{"network": false}"#, "5"),
+    early(sample("file", "ensure", r#""present""#, LIST)),
+    early(sample("file", "provider", r#""posix""#, LIST)),
+    sample("file", "content", TEXT, LIST),
+    sample("file", "source", r#""plain.txt""#, LIST),
+    sample("file", "source", r#""page.j2""#, LIST),
+    sample("file", "owner", r#""root""#, LIST),
+    sample("file", "group", r#""root""#, LIST),
+    sample("file", "mode", r#""0640""#, LIST),
+    beside(&["ensure: absent"], sample("file", "force", "true", TEXT)),
+    sample("file", "backup", "true", TEXT),
+    sample("file", "sensitive", "true", TEXT),
+    early(sample("package", "ensure", r#""latest""#, LIST)),
+    early(sample("package", "ensure", r#""1.2-3""#, LIST)),
+    early(sample("package", "provider", r#""apt""#, LIST)),
+    sample("package", "update_cache", r#""1h""#, LIST),
+    sample("package", "recommends", "true", TEXT),
+    beside(&["ensure: absent"], sample("package", "purge", "true", TEXT)),
+    sample("package", "timeout", r#""1h""#, LIST),
+    sample("package", "lock_timeout", r#""5m""#, LIST),
+    early(sample("service", "ensure", r#""stopped""#, LIST)),
+    early(sample("service", "provider", r#""systemd""#, LIST)),
+    sample("service", "enable", "true", TEXT),
+    beside(&["ensure: stopped"], sample("service", "masked", "true", TEXT)),
+    sample("service", "on_refresh", r#""reload""#, LIST),
+    sample("service", "timeout", r#""30s""#, LIST),
+    sample("service", "user", "true", TEXT),
+    early(sample("apply", "ensure", r#""present""#, LIST)),
+    early(sample("apply", "provider", r#""manifest""#, LIST)),
+    early(sample("apply", "noop", "true", TEXT)),
+    early(sample("apply", "health_check_only", "true", TEXT)),
+    early(sample("apply", "allow_apply", "false", TEXT)),
+    early(sample("apply", "data", r#"{"a": 1}"#, LIST)),
+];

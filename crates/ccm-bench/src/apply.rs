@@ -10,7 +10,8 @@ use ccm_expr::{Timestamp, Value};
 use ccm_host::state::Directory;
 use ccm_host::{Cancellation, Clock as _, Host, SystemClock, SystemFiles, SystemRunner};
 use ccm_manifest::{FactPath, Request, Sources};
-use ccm_model::{Catalog, Diagnostic, Secrets, SourceMap, TypeSpec};
+use ccm_model::{Catalog, Diagnostic, SourceMap, TypeSpec};
+use ccm_redaction::Secrets;
 use ccm_report::{Encoder, Ids, JsonLines, RunStore, TextReport, Verbosity};
 use ccm_resources::types;
 

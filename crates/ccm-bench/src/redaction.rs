@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ccm_model::{Redactor, StreamRedactor};
+use ccm_redaction::{Redactor, StreamRedactor};
 
 use crate::measure::time;
 

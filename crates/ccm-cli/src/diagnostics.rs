@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
-use ccm_model::{Diagnostic, Label, REDACTED, Severity, Source, SourceId, SourceMap, escape_control};
+use ccm_model::{Diagnostic, Label, Severity, Source, SourceId, SourceMap, escape_control};
+use ccm_redaction::REDACTED;
 
 use crate::hidden::Hidden;
 use crate::messages::to_stderr;

@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use ccm_data::annotations::sensitive_parts;
-use ccm_model::{Kind, Map, Node, Redactor, SourceId, Value};
+use ccm_model::{Kind, Map, Node, SourceId, Value};
+use ccm_redaction::Redactor;
 use ccm_yaml::{Limits, parse};
 
 /// Properties that tell nothing of what a sensitive resource does.

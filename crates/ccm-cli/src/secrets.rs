@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
-use ccm_model::Secrets;
+use ccm_redaction::Secrets;
 
 static SECRETS: LazyLock<Secrets> = LazyLock::new(Secrets::new);
 

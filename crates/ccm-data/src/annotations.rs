@@ -12,7 +12,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, SHORTEST_SECRET, Span, escape_control};
+use ccm_model::SHORTEST_SECRET;
+use ccm_model::{Diagnostic, Span, escape_control};
 
 use crate::printed;
 

@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use ccm_host::{Cancellation, Host, Local, Runner};
 use ccm_model::{
-    Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Secrets, Stream, TypeSpec, display_timestamp,
+    Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Stream, TypeSpec, display_timestamp,
 };
+use ccm_redaction::Secrets;
 
 use crate::Managed;
 use crate::known::Known;

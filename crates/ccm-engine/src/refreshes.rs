@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use ccm_graph::Graph;
 use ccm_model::{
-    Failure, FailureKind, Outcome, OwedCause, OwedRefresh, Redactor, Refreshes as Summary, Resource,
-    ResourceId, ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction, error_layers,
+    Failure, FailureKind, Outcome, OwedCause, OwedRefresh, Refreshes as Summary, Resource, ResourceId,
+    ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction, error_layers,
 };
+use ccm_redaction::Redactor;
 
 use crate::ledger::{Debt, Debts, Ledger, Named, Pair, dropped, hash, owed, paid, whole};
 use crate::run::Run;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host};
-use ccm_model::{Catalog, Event, Resource, ResourceIndex, RunSummary, Secrets, SessionStarted, StopCause};
+use ccm_model::{Catalog, Event, Resource, ResourceIndex, RunSummary, SessionStarted, StopCause};
+use ccm_redaction::Secrets;
 
 use crate::contract::ResourceType;
 use crate::late::LateValues;

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ccm_model::SHORTEST_SECRET;
 use ccm_model::{
     Catalog, ClaimKind, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex,
-    SHORTEST_SECRET, Severity, SourceId, SourceMap, Span, TypeSpec,
+    Severity, SourceId, SourceMap, Span, TypeSpec,
 };
 
 use crate::capturing::Capturing;

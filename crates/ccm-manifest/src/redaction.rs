@@ -1,7 +1,7 @@
 //! Hides values that must not be shown.
 
 use ccm_expr::Value;
-use ccm_model::{REDACTED, Redactor};
+use ccm_redaction::{REDACTED, Redactor};
 
 /// Texts that must not be shown.
 #[derive(Debug)]

@@ -14,8 +14,9 @@ use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level
 use ccm_model::{
     Artifact, Catalog, Checked, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields,
     Key, Map, Missing, MissingKind, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex,
-    RunSummary, Secrets, SkipCause, Span, StopCause, Stream, TypeSpec,
+    RunSummary, SkipCause, Span, StopCause, Stream, TypeSpec,
 };
+use ccm_redaction::Secrets;
 use serde_json::json;
 
 thread_local! {

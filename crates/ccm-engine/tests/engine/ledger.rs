@@ -11,8 +11,9 @@ use ccm_engine::{LateValues, Ledger, LedgerError, LedgerRun, Progress, Resolved,
 use ccm_host::state::Directory;
 use ccm_model::{
     Catalog, Child, ChildIndex, Control, Failure, KeptBy, OwedCause, Resource, ResourceIndex, RunSummary,
-    Secrets, SettledCause, SkipCause,
+    SettledCause, SkipCause,
 };
+use ccm_redaction::Secrets;
 use ccm_testkit::Scratch;
 
 use crate::fake::{Options, Ran, catalog, run_until, run_with, seen, watch};

@@ -5,7 +5,7 @@ mod written;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ccm_model::{REDACTED, Redactor, StreamRedactor};
+use ccm_redaction::{REDACTED, Redactor, StreamRedactor};
 
 use crate::mutation::Random;
 use written::Written;

@@ -6,7 +6,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ccm_model::{Redactor, Stream, StreamRedactor};
+use ccm_model::Stream;
+use ccm_redaction::{Redactor, StreamRedactor};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, timeout_at};
 

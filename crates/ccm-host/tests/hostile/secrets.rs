@@ -1,7 +1,7 @@
 //! Commands that print what must not be shown.
 
 use ccm_host::SystemRunner;
-use ccm_model::Secrets;
+use ccm_redaction::Secrets;
 
 use crate::{block_on, run_with_lines, shell};
 

@@ -10,9 +10,10 @@ use ccm_data::nodes;
 use ccm_data::printed;
 use ccm_expr::Value as Computed;
 use ccm_model::{
-    Catalog, Checked, Control, Dependency, Diagnostic, Entry, Kind, Node, Properties, REDACTED, Reader,
-    Resource, ResourceIndex, Scalar, ScalarStyle, Severity, TypeSpec, Value, escape_control, is_untold,
+    Catalog, Checked, Control, Dependency, Diagnostic, Entry, Kind, Node, Properties, Reader, Resource,
+    ResourceIndex, Scalar, ScalarStyle, Severity, TypeSpec, Value, escape_control,
 };
+use ccm_redaction::{REDACTED, is_untold};
 use ccm_yaml::Written;
 
 use crate::late::LateResource;

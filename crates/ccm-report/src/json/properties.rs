@@ -1,7 +1,8 @@
 //! The properties of a resource as JSON, without what may be secret.
 
 use ccm_host::sha256;
-use ccm_model::{Entry, Kind, Map, Node, Properties, REDACTED, Scalar, ScalarStyle, Value as Written};
+use ccm_model::{Entry, Kind, Map, Node, Properties, Scalar, ScalarStyle, Value as Written};
+use ccm_redaction::REDACTED;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map as Object, Number, Value, json};
 

@@ -214,7 +214,7 @@ impl JsonSchema for Captures {
 #[cfg(test)]
 mod tests {
     use ccm_host::{Captured, Exit, FakeRunner};
-    use ccm_model::Redactor;
+    use ccm_redaction::Redactor;
     use serde_json::json;
 
     use super::*;

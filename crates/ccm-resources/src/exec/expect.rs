@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use ccm_host::Captured;
-use ccm_model::{REDACTED, Text, closest, escape_control};
+use ccm_model::{Text, closest, escape_control};
+use ccm_redaction::REDACTED;
 use regex::Regex;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -282,7 +283,7 @@ fn bare(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::Redactor;
+    use ccm_redaction::Redactor;
     use serde_json::json;
 
     use super::*;

@@ -2,7 +2,8 @@
 
 use ccm_engine::Context;
 use ccm_host::Exit;
-use ccm_model::{Failure, FailureKind, REDACTED, display_duration};
+use ccm_model::{Failure, FailureKind, display_duration};
+use ccm_redaction::REDACTED;
 
 use super::command::{Exec, Guard};
 use super::output::tails;

@@ -109,7 +109,8 @@ fn judge_code(exec: &Exec, code: i32) -> Result<Verified<ExecRule>, Failure> {
 #[cfg(test)]
 mod tests {
     use ccm_host::{Captured, FakeRunner};
-    use ccm_model::{Map, Redactor};
+    use ccm_model::Map;
+    use ccm_redaction::Redactor;
     use serde_json::json;
 
     use super::*;

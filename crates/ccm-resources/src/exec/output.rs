@@ -4,7 +4,8 @@
 //! aside. What is judged and captured is what it really printed; what is quoted of that goes through [`Shown`].
 
 use ccm_host::{Captured, Finished};
-use ccm_model::{Redactor, Stream, StreamTail};
+use ccm_model::{Stream, StreamTail};
+use ccm_redaction::Redactor;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Command, Exit, Finished, Host, Local, Process, StartError, random};
-use ccm_model::{Failure, FailureKind, Missing, Redactor, escape_control};
+use ccm_model::{Failure, FailureKind, Missing, escape_control};
+use ccm_redaction::Redactor;
 
 use super::command::{Exec, Interpreter};
 use super::decide::{ExecKind, guards_matter};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use ccm_host::{FileKind, FileState};
-use ccm_model::{REDACTED, Redactor};
+use ccm_redaction::{REDACTED, Redactor};
 use similar::{Change, ChangeTag, TextDiff};
 
 use super::state::State;

@@ -7,7 +7,8 @@ use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
     Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
 };
-use ccm_model::{Failure, FailureKind, Missing, Secrets};
+use ccm_model::{Failure, FailureKind, Missing};
+use ccm_redaction::Secrets;
 
 use super::decide::{Done, FileResource, Plan, Removed, mount_point, plan};
 use super::diff;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ccm_host::{Cancellation, Clock, FakeClock, FakeFiles, FakeRunner, Host};
-use ccm_model::{Resource, Secrets, Transaction};
+use ccm_model::{Resource, Transaction};
+use ccm_redaction::Secrets;
 
 use crate::run::{Manner, run};
 

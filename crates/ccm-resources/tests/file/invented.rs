@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ccm_host::{FakeFile, FakeFiles};
-use ccm_model::{Outcome, Secrets};
+use ccm_model::Outcome;
+use ccm_redaction::Secrets;
 
 use crate::file;
 use crate::machine::Runs;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ccm_host::{Cancellation, FakeClock, FakeRunner, Files, Host, SystemFiles};
-use ccm_model::{Resource, Secrets, Transaction};
+use ccm_model::{Resource, Transaction};
+use ccm_redaction::Secrets;
 use ccm_testkit::Scratch;
 
 use crate::run::{Manner, failure, run};

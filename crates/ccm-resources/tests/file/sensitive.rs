@@ -1,6 +1,7 @@
 //! Files whose content is nobody's business, and files that hold something secret.
 
-use ccm_model::{Outcome, Secrets};
+use ccm_model::Outcome;
+use ccm_redaction::Secrets;
 use ccm_testkit::Scratch;
 use serde_json::Value;
 

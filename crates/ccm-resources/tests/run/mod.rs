@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, Run, Stop};
 use ccm_host::{Cancellation, Captured, Exit, FakeRunner, Finished, Host};
-use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Secrets, Transaction};
+use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
+use ccm_redaction::Secrets;
 use ccm_resources::types;
 
 /// How resources are run.

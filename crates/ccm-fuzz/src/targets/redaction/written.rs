@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ccm_model::REDACTED;
+use ccm_redaction::REDACTED;
 
 /// What is shorter is not looked for.
 const SHORTEST: usize = 4;

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{
+use ccm_model::{
     Entry, Event, Failure, FailureKind, Fields, Key, Map, Node, Outcome, OutputLine, OwedCause, OwedRefresh,
     Properties, Reason, Refreshes, ResourceId, RunSummary, SessionStarted, SettledCause, SettledRefresh,
     Span, StillOwed, StopCause, Stream, StreamTail, Transaction,
@@ -167,9 +167,11 @@ fn no_part_of_an_event_keeps_a_value() {
     let text = |what: &str| Node::text(says(what), Span::default());
     let entry =
         |key: String, value: Node| Entry { key: Key { text: key.into(), span: Span::default() }, value };
-    let nested = Node { value: crate::Value::List(vec![text("element")]), span: Span::default() };
-    let map =
-        Node { value: crate::Value::Map(Map::new(vec![entry(says("key"), nested)])), span: Span::default() };
+    let nested = Node { value: ccm_model::Value::List(vec![text("element")]), span: Span::default() };
+    let map = Node {
+        value: ccm_model::Value::Map(Map::new(vec![entry(says("key"), nested)])),
+        span: Span::default(),
+    };
     let mut failure = Failure::new(FailureKind::Exit, says("chain")).with_hint(says("hint"));
     failure.output.push(StreamTail { stream: Stream::Stderr, lines: vec![says("line")], bytes_before: 0 });
     let transaction = |outcome: Outcome| {
@@ -193,7 +195,7 @@ fn no_part_of_an_event_keeps_a_value() {
     let stopped = || StopCause::Failed { culprit: id() };
     let refreshes = || {
         let still = |cause| StillOwed { subscriber: id(), refresh: owed(), cause };
-        let skipped = OwedCause::Skipped(crate::SkipCause::NotManaged { reason: says("reason") });
+        let skipped = OwedCause::Skipped(ccm_model::SkipCause::NotManaged { reason: says("reason") });
         Refreshes {
             owed: vec![still(skipped), still(OwedCause::OtherManifest(says("manifest")))],
             settled: vec![SettledRefresh {
@@ -213,20 +215,20 @@ fn no_part_of_an_event_keeps_a_value() {
             resources: 1,
             message: Some(says("message")),
         }),
-        Event::ResourceStarted(crate::ResourceStarted { id: id() }),
+        Event::ResourceStarted(ccm_model::ResourceStarted { id: id() }),
         Event::OutputReceived(OutputLine { id: id(), stream: Stream::Stdout, line: says("line") }),
         transaction(Outcome::Failed(Box::new(failure))),
         transaction(Outcome::WouldChange { message: says("noop") }),
         transaction(Outcome::WouldRefresh { message: says("noop") }),
-        transaction(skipped(crate::SkipCause::Unmet { culprits: vec![id()] })),
-        transaction(skipped(crate::SkipCause::NotManaged { reason: says("reason") })),
-        transaction(skipped(crate::SkipCause::Stopped { by: stopped() })),
+        transaction(skipped(ccm_model::SkipCause::Unmet { culprits: vec![id()] })),
+        transaction(skipped(ccm_model::SkipCause::NotManaged { reason: says("reason") })),
+        transaction(skipped(ccm_model::SkipCause::Stopped { by: stopped() })),
         Event::SessionFinished(Box::new(RunSummary {
             stopped: Some(stopped()),
             message: Some(says("message")),
             noop: false,
             duration: Duration::ZERO,
-            counts: crate::Counts::default(),
+            counts: ccm_model::Counts::default(),
             refreshes: refreshes(),
         })),
     ];
@@ -242,9 +244,9 @@ fn no_part_of_an_event_keeps_a_value() {
 fn a_sensitive_resource_tells_little_of_itself() {
     for (sensitive, hides) in [("true", true), ("{{ Data.x }}", true), ("false", false), ("null", false)] {
         let plain = |text: &str| Node {
-            value: crate::Value::Scalar(crate::Scalar {
+            value: ccm_model::Value::Scalar(ccm_model::Scalar {
                 text: text.into(),
-                style: crate::ScalarStyle::Plain,
+                style: ccm_model::ScalarStyle::Plain,
             }),
             span: Span::default(),
         };

@@ -18,7 +18,6 @@ use std::ops::Range;
 use search::Search;
 
 pub use event::is_untold;
-pub use forms::SHORTEST_SECRET;
 pub use secrets::Secrets;
 pub use stream::StreamRedactor;
 

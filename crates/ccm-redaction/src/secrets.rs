@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::Redactor;
-use crate::Event;
+use ccm_model::Event;
 
 /// The values that a run must not show. Copies share them, and more may become known while it goes on.
 #[derive(Clone, Default)]

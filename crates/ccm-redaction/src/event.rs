@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value as Json;
 
 use super::{REDACTED, Redactor};
-use crate::{
+use ccm_model::{
     Entry, Event, Failure, Fields, Key, Kind, Map, Node, Outcome, OwedCause, Properties, Reason, ResourceId,
     RunSummary, Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
 };

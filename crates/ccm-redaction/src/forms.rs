@@ -1,9 +1,7 @@
 //! The forms in which a value may be written.
 
-use crate::escape_control;
+use ccm_model::{SHORTEST_SECRET, escape_control};
 
-/// A value that is shorter is not looked for.
-pub const SHORTEST_SECRET: usize = 4;
 /// A line of a value counts by itself if it is not shorter.
 const SHORTEST_LINE: usize = 8;
 /// What is longer counts in pieces of this length, each by itself.

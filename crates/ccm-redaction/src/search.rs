@@ -6,7 +6,7 @@ use std::ops::Range;
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::{Anchored, Input, dfa, nfa::contiguous};
 
-use super::forms::SHORTEST_SECRET;
+use ccm_model::SHORTEST_SECRET;
 
 /// Patterns of so many bytes together are searched by the fastest automaton; more would take too much memory.
 const FASTEST_UP_TO: usize = 128 << 10;

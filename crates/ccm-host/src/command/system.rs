@@ -421,9 +421,14 @@ fn exit_of(status: WaitIdStatus) -> Exit {
 }
 
 fn signal_name(number: i32) -> String {
-    match Signal::try_from(number) {
-        Ok(signal) => signal.as_str().to_owned(),
-        Err(_) => format!("SIGRTMIN+{}", number - libc::SIGRTMIN()),
+    if let Ok(signal) = Signal::try_from(number) {
+        return signal.as_str().to_owned();
+    }
+    match number - libc::SIGRTMIN() {
+        0 => "SIGRTMIN".to_owned(),
+        offset @ 1.. => format!("SIGRTMIN+{offset}"),
+        // The C library keeps the first real-time signals for its threads, and they have no names.
+        _ => format!("signal {number}"),
     }
 }
 
@@ -433,6 +438,21 @@ mod tests {
 
     fn identity(uid: u32, gid: u32, groups: &[u32]) -> Identity {
         Identity { uid, gid, groups: groups.to_vec() }
+    }
+
+    #[test]
+    fn signals_have_their_usual_names() {
+        for (number, expected) in [
+            (9, "SIGKILL"),
+            (31, "SIGSYS"),
+            (32, "signal 32"),
+            (33, "signal 33"),
+            (34, "SIGRTMIN"),
+            (37, "SIGRTMIN+3"),
+            (64, "SIGRTMIN+30"),
+        ] {
+            assert_eq!(signal_name(number), expected);
+        }
     }
 
     #[test]

@@ -65,6 +65,25 @@ fn a_run_that_finds_nothing_to_do_does_not_wait_for_the_disk() {
 }
 
 #[test]
+fn output_of_execs_is_synced_before_the_summary_that_counts_it() {
+    if let Some(reason) = no_faults() {
+        return skipped(&reason);
+    }
+    let case = Case::new();
+    let met = case.apply(&[]).run_with(Fault::SyncFails { call: usize::MAX, lasting: false });
+    assert_eq!(met.called.code, 0, "{}", met.called.shown());
+    let summary = met.calls.iter().position(|call| call.contains("/.summary.json.new")).expect("a summary");
+    let artifacts = case.artifacts();
+    assert!(artifacts.iter().any(|path| path.ends_with("stdout.txt")), "{artifacts:?}");
+    for path in artifacts {
+        let is_of_path = |call: &String| call.ends_with(&format!("sync({})", path.display()));
+        let synced = met.calls.iter().position(is_of_path);
+        assert!(synced.is_some_and(|at| at < summary), "{} in {:#?}", path.display(), met.calls);
+    }
+    sweep();
+}
+
+#[test]
 fn a_disk_that_can_not_be_synced_is_not_trusted() {
     at_each_call(|call, lasting| Fault::SyncFails { call, lasting }, "Input/output error");
 }

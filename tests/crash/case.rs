@@ -102,6 +102,24 @@ impl Case {
         self.scratch.path().join(name)
     }
 
+    /// The directories and files that execs have left in the record of the only run.
+    pub(crate) fn artifacts(&self) -> Vec<PathBuf> {
+        let entries = |directory: &Path| -> Vec<PathBuf> {
+            let entries = fs::read_dir(directory).into_iter().flatten();
+            entries.map(|entry| entry.expect("an entry").path()).collect()
+        };
+        let runs = entries(&self.scratch.state().join("runs"));
+        let mut found: Vec<PathBuf> = runs.iter().map(|run| run.join("exec")).collect();
+        let mut at = 0;
+        while let Some(path) = found.get(at).cloned() {
+            if path.is_dir() {
+                found.extend(entries(&path));
+            }
+            at += 1;
+        }
+        found
+    }
+
     /// What must be true at any time: a file is as it was or as it is to be, and what ccm remembers can be read.
     pub(crate) fn check_consistent(&self) -> Result<(), String> {
         let owner = |new: u32| if is_root() { new } else { fs::metadata("/proc/self").expect("us").uid() };

@@ -204,6 +204,7 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
         Ok(file) => file.sync(),
         Err(ReportError::Write(error)) => Err(error),
     };
+    let artifacts = if summary.is_quiet() { Ok(()) } else { executions::sync(&open.directory) };
     // A summary is worth having also where events are missing.
     let text = format!("{}\n", serde_json::to_string_pretty(summary)?);
     let written = if summary.is_quiet() {
@@ -211,7 +212,7 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
     } else {
         open.directory.replace(SUMMARY, text.as_bytes())
     };
-    lines.and(open.failed.map_or(Ok(()), Err)).and(written)
+    lines.and(open.failed.map_or(Ok(()), Err)).and(artifacts).and(written)
 }
 
 /// Removes the oldest runs, and tells which of them stay. What is not the directory of a run is left alone.

@@ -39,6 +39,22 @@ fn write(open: &Open, artifacts: &Artifacts) -> io::Result<()> {
     Ok(())
 }
 
+/// Syncs the files of all executions in the record of a run, then the directories that hold their names.
+pub(super) fn sync(run: &Directory) -> io::Result<()> {
+    for type_name in run.directories()? {
+        let executions = run.enter(&type_name)?;
+        for name in executions.directories()? {
+            let execution = executions.enter(&name)?;
+            for file in execution.names()? {
+                execution.append(&file)?.sync()?;
+            }
+            execution.sync()?;
+        }
+        executions.sync()?;
+    }
+    Ok(())
+}
+
 fn name(artifacts: &Artifacts) -> String {
     format!("{}-{}", artifacts.position, slug(&artifacts.id.name))
 }

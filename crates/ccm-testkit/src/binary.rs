@@ -218,6 +218,8 @@ impl Drop for Running {
     /// Ends what a failing test leaves behind; TERM lets ccm end its command as well.
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
+            // It may wait for somebody to read what it says.
+            drop((child.stdout.take(), child.stderr.take()));
             let _status = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
             let _status = child.wait();
             faults::ended(self.pid);

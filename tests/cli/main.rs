@@ -34,6 +34,7 @@ mod secrets;
 mod seed;
 mod state;
 mod terminal;
+mod tracing;
 mod units;
 mod usage;
 mod validate;

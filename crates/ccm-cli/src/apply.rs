@@ -15,20 +15,18 @@ use ccm_host::{
 use ccm_manifest::{Loaded, render};
 use ccm_model::{Catalog, Event, ResourceIndex, RunSummary, closest};
 use ccm_report::RunIdentity;
+use tracing::Instrument as _;
 
 use crate::arguments::{Apply, Output};
 use crate::exit::Code;
 use crate::late::CatalogLate;
 use crate::listeners::{self, EventsFile, Listeners};
-use crate::secrets::{Hiding, secrets};
+use crate::secrets::secrets;
 use crate::sources::MachineSources;
-use crate::{diagnostics, idempotence, manifest, messages, owed, show, state, watch};
+use crate::{debug_log, diagnostics, idempotence, manifest, messages, owed, show, state, watch};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: &Apply) -> Code {
-    if arguments.verbose > 1 {
-        debug_to_stderr();
-    }
     let types = ccm_resources::types();
     let directory = match manifest::directory(&arguments.manifest) {
         Ok(directory) => directory,
@@ -106,6 +104,7 @@ pub(crate) fn run(arguments: &Apply) -> Code {
             Ok(outlets) => outlets,
             Err(error) => return cannot_start(&error),
         };
+        debug_log::write_through(&screen);
         let outlets = (output.clone(), screen);
         let listeners = Listeners::new(arguments, encoder, state.as_ref(), events_file, &clock, outlets);
         let listeners = RefCell::new(listeners);
@@ -134,7 +133,7 @@ async fn told(
     let ended = listeners.end_report();
     tokio::select! {
         biased;
-        () = output.emptied() => {}
+        () = output.emptied() => debug_log::write_at_once(),
         () = given_up(cancellation) => {}
     }
     ended.finish(output.result(), summary, code)
@@ -203,7 +202,8 @@ pub(crate) async fn shown(
     run: impl Future<Output = RunSummary>,
     listeners: &RefCell<Listeners<'_>>,
 ) -> RunSummary {
-    let mut run = pin!(run);
+    let span = debug_log::run_span(listeners.borrow().identity());
+    let mut run = pin!(run.instrument(span));
     let mut progress = pin!(listeners::show_progress(listeners));
     tokio::select! {
         biased;
@@ -270,15 +270,4 @@ pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
         std::iter::successors(Some(error), |error| (*error).source()).map(ToString::to_string).collect();
     messages::error("ccm can't start a run", &causes, &[]);
     Code::NothingRun
-}
-
-fn debug_to_stderr() {
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::DEBUG)
-        .with_writer(|| Hiding(anstream::stderr()))
-        .with_target(false)
-        .without_time()
-        .finish();
-    // It is the first and only one, so it can't fail to be set.
-    let _ = tracing::subscriber::set_global_default(subscriber);
 }

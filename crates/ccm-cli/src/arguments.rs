@@ -24,6 +24,17 @@ pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+
+    /// Level of detail; every command takes it.
+    #[arg(
+        short,
+        long,
+        global = true,
+        action = clap::ArgAction::Count,
+        display_order = 100,
+        help = "Say more: -v adds reasons, -vv states and debug messages [env: CCM_LOG]"
+    )]
+    pub verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
@@ -184,13 +195,13 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub keep_runs: usize,
 
-    /// Say more: why each resource was treated as it was (-vv: its state and debug messages too)
-    #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
-    pub verbose: u8,
-
     /// Say nothing unless something fails or deserves a warning
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
+
+    /// The level of `-v`, which every command takes.
+    #[arg(skip)]
+    pub verbose: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

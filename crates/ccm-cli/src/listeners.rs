@@ -17,7 +17,7 @@ use ccm_report::{
 
 use crate::arguments::{Apply, Output, events_file};
 use crate::exit::Code;
-use crate::messages;
+use crate::{debug_log, messages};
 
 /// How often those who watch a run are brought up to date.
 const TICK: Duration = Duration::from_millis(500);
@@ -110,7 +110,12 @@ impl<'a> Listeners<'a> {
             encoder,
             report,
             events_file: events_file.map(|events| (events.path, JsonLines::new(events.file))),
-            terminal: if arguments.quiet { None } else { Terminal::on_standard_error() },
+            // Messages would be written into the line that shows the progress.
+            terminal: if arguments.quiet || debug_log::is_on() {
+                None
+            } else {
+                Terminal::on_standard_error()
+            },
             screen,
             progress: Progress::default(),
         }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod arguments;
+mod debug_log;
 mod diagnostics;
 mod eval;
 mod exit;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{Arguments, Command, Hiera};
+use arguments::{Apply, Arguments, Command, Hiera};
 use exit::Code;
 
 fn main() -> ExitCode {
@@ -48,8 +49,9 @@ fn main() -> ExitCode {
             return if error.use_stderr() { Code::Usage } else { Code::Success }.into();
         }
     };
+    debug_log::install(arguments.verbose);
     let code = match arguments.command {
-        Command::Apply(apply) => apply::run(&apply),
+        Command::Apply(apply) => apply::run(&Apply { verbose: arguments.verbose, ..apply }),
         Command::Validate(validate) => validate::run(&validate),
         Command::Graph(graph) => show::graph(&graph),
         Command::History(history) => history::run(&history),

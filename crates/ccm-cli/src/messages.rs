@@ -35,6 +35,11 @@ pub(crate) fn warning_of(error: &dyn std::error::Error) {
     to_stderr(&text);
 }
 
+/// Says what deserves attention and has no cause.
+pub(crate) fn warning(message: &str) {
+    to_stderr(&format!("warning: {}\n", escape_control(message)));
+}
+
 /// Says what is no error but may explain what happens.
 pub(crate) fn note(message: &str) {
     to_stderr(&format!("note: {}\n", escape_control(message)));

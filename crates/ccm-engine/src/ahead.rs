@@ -1,11 +1,13 @@
 //! Reading many resources at once, before their turns.
 
 use ccm_model::{Failure, Resource, ResourceIndex};
+use tracing::debug;
 
 use crate::contract::Context;
 use crate::harness::{Turn, caught};
 use crate::known::Ahead;
 use crate::managed::Managed;
+use crate::trace::Names;
 
 /// So many states are held at most.
 const MOST: usize = 256;
@@ -45,6 +47,7 @@ pub(crate) async fn read(
     if most > 1 && is_as_written && turn.trigger.is_none() && !turn.known.reads_singly() {
         let (indices, mut others) = gather(turn, managed, most - 1, context);
         if !others.is_empty() {
+            debug!(with = %Names(turn.catalog, &indices), "reading states together");
             let before = turn.known.forgotten();
             let results = caught(managed.read_many(&mut others, context)).await;
             let Ok(Some(mut results)) = results else {
@@ -60,6 +63,7 @@ pub(crate) async fn read(
             return results.pop().unwrap_or(Ok(()));
         }
     }
+    debug!("reading the state");
     managed.read(turn.trigger.is_some(), context).await
 }
 

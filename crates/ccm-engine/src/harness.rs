@@ -9,6 +9,7 @@ use ccm_model::{
     Artifact, Catalog, Failure, FailureKind, Missing, Outcome, Reason, Resource, ResourceId, ResourceIndex,
     SkipCause,
 };
+use tracing::debug;
 
 use crate::ahead::{self, Later};
 use crate::contract::{Context, Decision, Described, ResourceType, Trigger, Verified, reason};
@@ -176,10 +177,14 @@ async fn manage(
     // It was read as one that is not triggered, with what was known of it.
     let ahead = turn.known.take_ahead(turn.index).filter(|_| is_as_written && turn.trigger.is_none());
     let (mut managed, read) = match ahead {
-        Some(Ahead { managed, read }) => (managed, Some(read)),
+        Some(Ahead { managed, read }) => {
+            debug!("using the prefetched state");
+            (managed, Some(read))
+        }
         None => (turn.resource_type.bind(resource, context.host)?, None),
     };
     handled.provider = Some(managed.provider());
+    debug!(provider = %managed.provider(), "provider chosen");
     let read = match read {
         Some(read) => read,
         None => ahead::read(turn, &mut *managed, is_as_written, context).await,
@@ -231,14 +236,17 @@ async fn drive(
     handled.warnings.extend(managed.remarks());
     let noop_message = match managed.decide(turn.trigger.as_ref()) {
         Decision::Keep { reason } => {
+            debug!(%reason, "decided to keep the state");
             handled.reason = Some(reason);
             return Ok(Outcome::Unchanged);
         }
         Decision::Fail { reason, failure } => {
+            debug!(%reason, "decided to fail");
             handled.reason = Some(reason);
             return Err(failure);
         }
         Decision::Change { reason, noop_message, diff } => {
+            debug!(%reason, "decided to change the state");
             handled.reason = Some(reason);
             handled.diff = diff;
             noop_message

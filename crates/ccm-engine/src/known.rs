@@ -1,12 +1,13 @@
 //! What was read before it is needed, and holds until something is executed.
 
-use std::any::{Any, TypeId};
+use std::any::{Any, TypeId, type_name};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Command, Finished, Local, Runner, RunnerAround, StartError};
 use ccm_model::{Failure, ResourceIndex, Stream};
+use tracing::debug;
 
 use crate::managed::Managed;
 
@@ -31,13 +32,20 @@ impl Known {
     /// others do, and each would let what was read ahead be read again.
     pub(crate) fn forget(&self) {
         self.forgotten.set(self.forgotten.get() + 1);
-        self.shared.borrow_mut().clear();
+        if !self.shared.borrow().is_empty() {
+            debug!("shared states invalidated");
+            self.shared.borrow_mut().clear();
+        }
         self.read_singly();
     }
 
     /// Forgets what was read ahead, and reads nothing ahead any more.
     pub(crate) fn read_singly(&self) {
-        self.ahead.borrow_mut().clear();
+        let prefetched = self.ahead.borrow().len();
+        if prefetched > 0 {
+            debug!(prefetched, "prefetched states invalidated");
+            self.ahead.borrow_mut().clear();
+        }
         self.singly.set(true);
     }
 
@@ -81,8 +89,10 @@ impl Known {
     ) -> Result<Rc<T>, E> {
         let known = self.shared.borrow().get(&TypeId::of::<T>()).map(Rc::clone);
         if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            debug!(state = %type_name::<T>(), "shared state reused");
             return Ok(known);
         }
+        debug!(state = %type_name::<T>(), "reading shared state");
         let before = self.forgotten();
         let value = Rc::new(read().await?);
         if before == self.forgotten() {

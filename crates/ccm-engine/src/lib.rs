@@ -15,6 +15,7 @@ mod refreshes;
 mod rules;
 mod run;
 mod together;
+mod trace;
 mod walk;
 
 pub use contract::{

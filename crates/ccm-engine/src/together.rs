@@ -4,12 +4,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ccm_model::{Failure, FailureKind, Reason, ResourceIndex};
+use tracing::debug;
 
 use crate::ahead::Standing;
 use crate::contract::{Context, Decision};
 use crate::harness::Turn;
 use crate::known::Ahead;
 use crate::managed::{Managed, without_effect};
+use crate::trace::Names;
 
 /// So far the walk is looked ahead for neighbours.
 const FARTHEST: usize = 256;
@@ -69,8 +71,10 @@ pub(crate) async fn execute(
     (turn.before_execute)(&executed)?;
     let _forgets = turn.known.forgets();
     if neighbours.is_empty() {
+        debug!("executing");
         return managed.execute(context).await;
     }
+    debug!(with = %Names(turn.catalog, &executed[1..]), "executing together");
     let mut indices = Vec::with_capacity(neighbours.len());
     let mut others = Vec::with_capacity(neighbours.len());
     for Neighbour { index, managed, reason, diff } in neighbours {

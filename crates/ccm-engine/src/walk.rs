@@ -15,6 +15,7 @@ use ccm_model::{
     MissingKind, Outcome, OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause,
     StopCause, Transaction,
 };
+use tracing::{Instrument as _, debug, debug_span};
 
 use crate::contract::{Context, Trigger, reason};
 use crate::harness::{Handled, Turn, WouldChange, handle};
@@ -122,13 +123,20 @@ impl<'a> Walk<'a> {
     pub(crate) async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
         while let Some(index) = self.order.get(self.begun).copied() {
             self.begun += 1;
-            let transaction = self.turn(index, on_event).await;
-            // What comes after the last turn finds nothing to end.
-            self.notice_stop();
-            self.remember(index, &transaction.outcome);
-            self.refreshes.get_mut().ended(index, &transaction);
-            on_event(Event::ResourceFinished(Box::new(transaction)));
+            let span = debug_span!("resource", id = %self.run.catalog.resource(index).id);
+            self.step(index, on_event).instrument(span).await;
         }
+    }
+
+    /// Takes a resource from its turn to its last event.
+    async fn step(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) {
+        let transaction = self.turn(index, on_event).await;
+        // What comes after the last turn finds nothing to end.
+        self.notice_stop();
+        self.remember(index, &transaction.outcome);
+        self.refreshes.get_mut().ended(index, &transaction);
+        debug!(outcome = %transaction.outcome.word(), "resource finished");
+        on_event(Event::ResourceFinished(Box::new(transaction)));
     }
 
     /// Remembers why the run is ended from outside, if it is. This outranks a failure: a command that was

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use ccm_host::{ConfigurationDirectory, ConfigurationError, variable};
+use tracing::debug;
 
 use crate::Warning;
 
@@ -91,6 +92,7 @@ impl Found {
             return self.warnings.push(Warning::TooMuch { path, limit: TOTAL_LIMIT });
         };
         self.left = left;
+        debug!(path = %path.display(), bytes = bytes.len(), "read custom facts");
         match String::from_utf8(bytes) {
             Ok(text) => self.files.push(CustomFile { path, text }),
             Err(error) => {

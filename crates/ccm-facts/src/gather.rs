@@ -2,6 +2,7 @@
 
 use ccm_host::{Clock, Machine};
 use serde_json::{Map, Value};
+use tracing::debug;
 
 use crate::reader::Reader;
 use crate::{Subtree, Subtrees, Warning, cpu, host, memory, network, partition};
@@ -15,6 +16,7 @@ pub fn gather(machine: &dyn Machine, clock: &dyn Clock, wanted: Subtrees) -> (Va
     let mut facts = Map::new();
     let mut mounts = None;
     for subtree in Subtree::ALL.into_iter().filter(|subtree| wanted.contains(*subtree)) {
+        debug!(subtree = %subtree.path().join("."), "gathering facts");
         let value = match subtree {
             Subtree::HostInfo => host::info(&mut reader, clock),
             Subtree::CpuInfo => cpu::info(&mut reader),

@@ -14,6 +14,7 @@ mod spawn;
 mod streams;
 mod system;
 mod table;
+mod trace;
 mod tree;
 
 use std::ffi::OsString;
@@ -53,6 +54,8 @@ pub struct Command {
     pub umask: Option<u32>,
     /// What it is kept from; else that is what its user may not do.
     pub sandbox: Option<Sandbox>,
+    /// Keeps its arguments out of debug messages.
+    pub sensitive: bool,
 }
 
 impl Command {
@@ -68,6 +71,7 @@ impl Command {
             identity: None,
             umask: None,
             sandbox: None,
+            sensitive: false,
         }
     }
 }

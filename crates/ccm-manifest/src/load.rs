@@ -9,6 +9,7 @@ use ccm_model::{
     Catalog, ClaimKind, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex,
     Severity, SourceId, SourceMap, Span, TypeSpec,
 };
+use tracing::{debug, debug_span};
 
 use crate::capturing::Capturing;
 use crate::children::{self, Around, Children};
@@ -63,6 +64,8 @@ impl Loaded<'_> {
 
 /// Reads a manifest that may use these resource types.
 pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn Sources) -> Loaded<'s> {
+    // Messages name no values: which of them are secret is known only at the end.
+    let _span = debug_span!("load", manifest = %request.name).entered();
     let mut texts = SourceMap::default();
     let source = texts.add(request.name.as_str(), Arc::clone(&request.text));
     let world = World::new(sources, texts);
@@ -139,6 +142,7 @@ impl<'s> Loader<'s, '_> {
                 return ReadManifest::default();
             }
         };
+        debug!(bytes = text.len(), "parsed the manifest");
         let Document { data, settings, of_types, mut items, template } =
             document::read(source, &text, root, self.types, &mut self.diagnostics);
         let layered = Layered {
@@ -148,6 +152,7 @@ impl<'s> Loader<'s, '_> {
         };
         let mut data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
         data::check(&mut data, &self.world, &mut self.diagnostics);
+        debug!(hierarchy = data.entries.len(), sensitive = data.secrets.len(), "resolved the data");
         self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
         let is_incomplete = data.is_incomplete;
@@ -289,6 +294,7 @@ impl<'s> Loader<'s, '_> {
         }
         diagnostics.extend(self.world.take_mistakes());
         refuse_early(&self.world, &managed, &mut diagnostics);
+        debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
         let standing = drafts.iter().map(|draft| draft.manifest).collect();
@@ -313,6 +319,7 @@ impl<'s> Loader<'s, '_> {
             paths::find_below_nothing(&catalog, self.types, &mut diagnostics);
             paths::require_directories(&mut catalog, self.types, &mut diagnostics);
         }
+        debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
         let mut diagnostics = diagnostics.into_vec();
         generated::point_into_templates(&self.generated, &mut diagnostics);
         let mut data = read.data;
@@ -343,6 +350,11 @@ impl<'s> Loader<'s, '_> {
         }
         managed
     }
+}
+
+/// Number of dependencies in a catalog.
+fn edges(catalog: &Catalog) -> usize {
+    catalog.resources.iter().map(|resource| resource.require.len() + resource.subscribe.len()).sum()
 }
 
 /// Lets a resource require what its late values come from.

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use ccm_host::sha256;
 use ccm_host::state::{AppendFile, Directory};
+use tracing::debug;
 
 /// The directory of all ledgers.
 pub(crate) const DIRECTORY: &str = "refreshes";
@@ -89,6 +90,7 @@ impl LedgerFile {
 
     /// Writes all of it, and brings it to the disk.
     pub(crate) fn rewrite(&mut self, content: &str) -> io::Result<()> {
+        debug!(path = %self.path().display(), bytes = content.len(), "rewriting the refresh ledger");
         let is_first = !std::mem::replace(&mut self.is_touched, true);
         self.growing = None;
         let is_new = self.directory.is_none();
@@ -116,6 +118,7 @@ impl LedgerFile {
     /// Adds lines to it; `sync` brings them to the disk, which who needs them there waits for.
     pub(crate) fn grow(&mut self, lines: &str, sync: bool) -> io::Result<()> {
         let Some(file) = &mut self.growing else { return Err(ErrorKind::NotFound.into()) };
+        debug!(bytes = lines.len(), sync, "appending to the refresh ledger");
         self.has_grown = true;
         let written = file.write_all(lines.as_bytes());
         let written = written.and_then(|()| if sync { file.sync() } else { Ok(()) });
@@ -140,6 +143,7 @@ impl LedgerFile {
     fn remove(&mut self) -> io::Result<()> {
         self.growing = None;
         let Some(directory) = &self.directory else { return Ok(()) };
+        debug!("removing the refresh ledger");
         match directory.remove_file(&self.name) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             result => result,

@@ -10,7 +10,7 @@ use ccm_engine::{
     Context, Decision, Described, LateValues, Ledger, Managed, NoLateValues, Provider, Reading, ResourceKind,
     ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
 };
-use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local};
+use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local, Runner};
 use ccm_model::{
     Artifact, Catalog, Checked, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields,
     Key, Map, Missing, MissingKind, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex,
@@ -439,6 +439,7 @@ pub(crate) struct Options<'a> {
     pub late: Option<&'a dyn LateValues>,
     pub secrets: Secrets,
     pub ledger: Option<&'a Ledger>,
+    pub runner: Option<&'a dyn Runner>,
     /// Files that are there.
     pub there: &'a [&'a str],
 }
@@ -486,13 +487,14 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         stop();
     }
     STOP.with_borrow_mut(|slot| *slot = Some(Box::new(stop)));
-    let runner = FakeRunner::default();
+    let fake_runner = FakeRunner::default();
+    let runner = options.runner.unwrap_or(&fake_runner);
     let there = options.there.iter().map(std::path::PathBuf::from).collect();
     let (files, clock) = (FakeFiles { files: there, ..FakeFiles::default() }, FakeClock::default());
     let run = Run {
         catalog,
         types: &[&FakeType],
-        host: Host { runner: &runner, files: &files, clock: &clock },
+        host: Host { runner, files: &files, clock: &clock },
         late: options.late.unwrap_or(&NoLateValues),
         secrets: &options.secrets,
         stop: Stop { cancellation: &cancellation, cause: &cause },

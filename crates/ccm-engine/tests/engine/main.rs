@@ -12,3 +12,4 @@ mod refresh;
 mod single;
 mod stopping;
 mod together;
+mod tracing;

@@ -23,7 +23,7 @@ use super::streams::Streams;
 use super::tree::{Before, Tree};
 use super::{
     Cancellation, Captured, Command, Enforced, Exit, Finished, Layer, Level, Runner, Sandbox, StartError,
-    environment, lookup, network, table,
+    environment, lookup, network, table, trace,
 };
 use crate::account::{self, Account, AccountError, Identity};
 use crate::private::PrivateDirectory;
@@ -206,6 +206,19 @@ async fn run(
             enforced: None,
         });
     }
+    trace::starting(command, &runner.secrets);
+    let result = run_started(runner, command, cancellation, on_line).await;
+    trace::ended(command, &result);
+    result
+}
+
+/// Starts a command that has the turn, and follows it to its end.
+async fn run_started(
+    runner: &SystemRunner,
+    command: &Command,
+    cancellation: &Cancellation,
+    on_line: &mut dyn FnMut(Stream, &str),
+) -> Result<Finished, StartError> {
     let before = Before::now();
     let started = Instant::now();
     let Spawned { pid, stdin, stdout, stderr, answer } = start(runner, command)?;

@@ -13,6 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
+use tracing::debug;
 
 use super::Directory;
 
@@ -87,6 +88,7 @@ impl Lock {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) => {
+                    debug!(holder = %words(&file), "waiting for the lock");
                     let mut turn = queue(&file).map_err(failed)?;
                     let mut told = timeout(left().min(MOMENT), &mut turn).await;
                     if told.is_err() && !left().is_zero() {
@@ -104,6 +106,7 @@ impl Lock {
                 Err(error) => return Err(failed(error.into())),
             }
             if directory.holds(NAME, &file).map_err(failed)? {
+                debug!(path = %directory.path().join(NAME).display(), "lock taken");
                 return Ok(Self::held(file, holder));
             }
             // Somebody removed the file; what is locked now is another one than the next run will find.
@@ -134,6 +137,7 @@ impl Drop for Lock {
     fn drop(&mut self) {
         // The next holder writes its own; until then nobody should be named.
         let _ = self.0.set_len(0);
+        debug!("lock released");
     }
 }
 

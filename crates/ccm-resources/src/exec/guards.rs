@@ -4,6 +4,7 @@ use ccm_engine::Context;
 use ccm_host::Exit;
 use ccm_model::{Failure, FailureKind, display_duration};
 use ccm_redaction::REDACTED;
+use tracing::debug;
 
 use super::command::{Exec, Guard};
 use super::output::tails;
@@ -44,6 +45,7 @@ async fn ask_all(exec: &Exec, start: &Start<'_>, guards: &mut Guards, context: &
             }
         };
         let satisfied = (code == 0) == wants_success;
+        debug!(guard = %property, exit = code, satisfied, "guard ended");
         let known = if wants_success { &mut guards.onlyif_satisfied } else { &mut guards.unless_satisfied };
         *known = Some(satisfied);
         if !satisfied {

@@ -141,6 +141,7 @@ impl<'a> Start<'a> {
             timeout: self.exec.timeout,
             identity: self.identity.clone(),
             umask: self.exec.umask,
+            sensitive: self.exec.sensitive,
             sandbox: sandbox.map(|mut sandbox| {
                 sandbox.read.extend(opened);
                 sandbox

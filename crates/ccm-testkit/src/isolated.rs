@@ -16,15 +16,15 @@ use std::time::Duration;
 
 /// Set to the test's name in the process that runs its body.
 const MARKER: &str = "CCM_TESTKIT_ISOLATED";
-/// How long a body may run.
-const LIMIT: Duration = Duration::from_secs(60);
-/// How long the output may stay open after the end of the process that ran the body.
-const OUTPUT_LIMIT: Duration = Duration::from_secs(5);
+/// Maximum running time of a body: longer than a wait in it may take.
+const LIMIT: Duration = Duration::from_secs(180);
+/// Maximum time for which the output may stay open after the end of the process that ran the body.
+const OUTPUT_LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs the body of a test alone in a process of its own.
 ///
-/// `test` is the test's name as the test binary lists it. The test fails if the body panics, runs for more
-/// than a minute, or leaves a child behind.
+/// `test` is the test's name as the test binary lists it. The test fails if the body panics, hangs, or
+/// leaves a child behind.
 ///
 /// # Panics
 ///

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ccm_model::Stream;
 use ccm_redaction::Secrets;
@@ -16,6 +16,7 @@ use rustix::process::{
 };
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use super::order::{Answer, Order};
 use super::spawn::{Spawned, Words, launch, spawn};

@@ -1,5 +1,6 @@
 //! Commands that are still running at their deadline.
 
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use ccm_host::{Cancellation, Exit, Runner as _};
@@ -7,133 +8,153 @@ use ccm_testkit::wait_until;
 use nix::errno::Errno;
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Uid, setresuid};
+use tokio::sync::Notify;
 
-use crate::{alone, end, is_root, names, run, shell, shell_within, text, timed_out, timed_run};
+use crate::paused::{
+    DEADLINE, GRACE, alone_paused, pass, run_beside, run_stepwise, run_to_deadline, run_to_kill,
+    with_deadline,
+};
+use crate::{alone, end, has_ended, is_root, names, run, shell, text};
 
-const GRACE: Duration = Duration::from_secs(2);
+const TIMED_OUT: Exit = Exit::TimedOut { after: DEADLINE };
 
 #[test]
 fn one_that_obeys_is_not_waited_for() {
-    alone("deadline::one_that_obeys_is_not_waited_for", async |runner| {
-        let (finished, took) =
-            timed_run(runner, &shell_within(200, "echo begun; sleep 999; echo not reached")).await;
-        assert_eq!(finished.exit, timed_out(200));
+    alone_paused("deadline::one_that_obeys_is_not_waited_for", async |runner| {
+        let finished = run_to_deadline(runner, "echo begun; sleep 999; echo not reached").await;
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE));
         assert_eq!(text(&finished.stdout), "begun\n");
         assert!(finished.unkillable.is_empty() && finished.left_running.is_empty());
-        assert!(took >= Duration::from_millis(200) && took < GRACE, "{took:?}");
     });
 }
 
 #[test]
 fn one_that_ignores_term_is_killed() {
-    alone("deadline::one_that_ignores_term_is_killed", async |runner| {
-        let command = shell_within(200, "trap '' TERM; echo begun; while :; do sleep 1; done");
-        let (finished, took) = timed_run(runner, &command).await;
-        assert_eq!(finished.exit, timed_out(200));
-        assert_eq!(text(&finished.stdout), "begun\n");
-        assert!(took >= GRACE && took < 2 * GRACE, "{took:?}");
+    alone_paused("deadline::one_that_ignores_term_is_killed", async |runner| {
+        let stubborn = "trap 'echo asked' TERM; echo begun; while :; do sleep 1; done";
+        let finished = run_to_kill(runner, stubborn).await;
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE + GRACE));
+        assert_eq!(text(&finished.stdout), "begun\nasked\n");
     });
 }
 
 #[test]
 fn last_words_are_heard() {
-    alone("deadline::last_words_are_heard", async |runner| {
-        let command = shell_within(200, "trap 'echo bye; exit 0' TERM; sleep 999 & wait");
-        let finished = run(runner, &command).await;
-        assert_eq!(finished.exit, timed_out(200));
-        assert_eq!(text(&finished.stdout), "bye\n");
+    alone_paused("deadline::last_words_are_heard", async |runner| {
+        let polite = "trap 'echo bye; exit 0' TERM; echo begun; sleep 999 & wait";
+        let finished = run_to_deadline(runner, polite).await;
+        assert_eq!(finished.exit, TIMED_OUT);
+        assert_eq!(text(&finished.stdout), "begun\nbye\n");
     });
 }
 
 #[test]
 fn another_session_does_not_help() {
-    alone("deadline::another_session_does_not_help", async |runner| {
-        let (finished, took) = timed_run(runner, &shell_within(200, "setsid sleep 999 & sleep 999")).await;
-        assert_eq!(finished.exit, timed_out(200));
-        assert!(took < GRACE, "{took:?}");
+    alone_paused("deadline::another_session_does_not_help", async |runner| {
+        let finished = run_to_deadline(runner, "setsid sh -c 'echo begun; exec sleep 999' & sleep 999").await;
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE));
     });
 }
 
 #[test]
 fn a_daemon_does_not_survive() {
-    alone("deadline::a_daemon_does_not_survive", async |runner| {
-        let daemon =
-            "(setsid sh -c 'trap \"\" TERM HUP; sleep 999 & sleep 999' >/dev/null 2>&1 </dev/null &)";
-        let finished = run(runner, &shell_within(300, &format!("{daemon}; sleep 999"))).await;
-        assert_eq!(finished.exit, timed_out(300));
+    alone_paused("deadline::a_daemon_does_not_survive", async |runner| {
+        let daemon = "trap \"\" TERM HUP; sleep 999 3>&- & echo begun >&3; exec sleep 999 3>&-";
+        let detached = format!("(setsid sh -c '{daemon}' 3>&1 >/dev/null 2>&1 </dev/null &)");
+        let stubborn = format!("trap 'echo asked' TERM; {detached}; while :; do sleep 1; done");
+        let finished = run_to_kill(runner, &stubborn).await;
         assert!(finished.unkillable.is_empty(), "{finished:?}");
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE + GRACE));
     });
 }
 
 #[test]
 fn a_crowd_does_not_survive() {
-    alone("deadline::a_crowd_does_not_survive", async |runner| {
-        let crowd = "trap '' TERM; i=0; while [ $i -lt 300 ]; do (setsid sleep 999 &); i=$((i+1)); done; echo all; wait; sleep 999";
-        let finished = run(runner, &shell_within(1500, crowd)).await;
-        assert_eq!(finished.exit, timed_out(1500));
+    alone_paused("deadline::a_crowd_does_not_survive", async |runner| {
+        let crowd = "trap '' TERM; i=0; while [ $i -lt 300 ]; do (setsid sleep 999 &); i=$((i+1)); done
+            trap 'echo asked' TERM; echo begun; while :; do sleep 1; done";
+        let finished = run_to_kill(runner, crowd).await;
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE + GRACE));
         assert!(finished.unkillable.is_empty(), "{} left", finished.unkillable.len());
     });
 }
 
 #[test]
 fn one_that_starts_itself_again_does_not_survive() {
-    alone("deadline::one_that_starts_itself_again_does_not_survive", async |runner| {
+    alone_paused("deadline::one_that_starts_itself_again_does_not_survive", async |runner| {
         // Each generation answers TERM with another one; the number of generations is limited in case it wins.
         let respawner = r"again() { n=$((n+1)); [ $n -lt 20000 ] && live & exit; }
-            live() { trap again TERM; sleep 999 & wait; }
+            live() { trap again TERM; echo $n; sleep 999 & wait; }
             n=0; live";
-        let finished = run(runner, &shell_within(200, respawner)).await;
-        assert_eq!(finished.exit, timed_out(200));
+        let command = with_deadline(respawner);
+        let finished = run_beside(runner, &command, async |printed| {
+            printed.line("0").await;
+            pass(DEADLINE).await;
+            // The generations go on for as long as TERM reaches each of them.
+            tokio::time::resume();
+            tokio::time::sleep(GRACE / 2).await;
+            tokio::time::pause();
+            pass(GRACE).await;
+        });
+        let finished = finished.await;
+        assert_eq!(finished.exit, TIMED_OUT);
         assert!(finished.unkillable.is_empty(), "{finished:?}");
     });
 }
 
 #[test]
 fn one_that_never_stops_forking_does_not_survive() {
-    alone("deadline::one_that_never_stops_forking_does_not_survive", async |runner| {
-        let forker = "trap '' TERM; n=0; while [ $n -lt 100000 ]; do n=$((n+1)); (:) & [ $((n % 50)) = 0 ] && wait; done";
-        let finished = run(runner, &shell_within(200, forker)).await;
-        assert_eq!(finished.exit, timed_out(200));
+    alone_paused("deadline::one_that_never_stops_forking_does_not_survive", async |runner| {
+        let forker = "trap 'echo asked' TERM; n=0; while [ $n -lt 100000 ]; do
+            n=$((n+1)); (:) & [ $n = 100 ] && echo begun; [ $((n % 50)) = 0 ] && wait; done";
+        let finished = run_to_kill(runner, forker).await;
         assert!(finished.unkillable.is_empty(), "{finished:?}");
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE + GRACE));
     });
 }
 
 #[test]
 fn a_stopped_one_is_woken_to_obey() {
-    alone("deadline::a_stopped_one_is_woken_to_obey", async |runner| {
-        let (finished, took) = timed_run(runner, &shell_within(200, "kill -STOP $$; sleep 999")).await;
-        assert_eq!(finished.exit, timed_out(200));
-        assert!(took < GRACE, "{took:?}");
+    alone_paused("deadline::a_stopped_one_is_woken_to_obey", async |runner| {
+        // It stops itself as a whole, and another process sees that it has.
+        let stopped = "me=$$; (until grep -q ') T ' /proc/$me/stat; do sleep 0.01; done; echo begun) &
+            kill -STOP $me; sleep 999";
+        let finished = run_to_deadline(runner, stopped).await;
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE));
     });
 }
 
 #[test]
 fn one_that_prints_without_end_is_ended() {
-    alone("deadline::one_that_prints_without_end_is_ended", async |runner| {
-        let (finished, took) = timed_run(runner, &shell_within(300, "yes & yes >&2")).await;
-        assert_eq!(finished.exit, timed_out(300));
-        assert!(finished.stdout.head.starts_with(b"y\ny\n") && finished.stderr.head.starts_with(b"y\ny\n"));
-        assert!(took < GRACE, "{took:?}");
+    alone_paused("deadline::one_that_prints_without_end_is_ended", async |runner| {
+        let steps = [("out", Duration::ZERO), ("err", DEADLINE)];
+        let finished = run_stepwise(runner, &with_deadline("yes out & yes err >&2"), &steps).await;
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE));
+        assert!(finished.stdout.head.starts_with(b"out\nout\n"));
+        assert!(finished.stderr.head.starts_with(b"err\nerr\n"));
     });
 }
 
 #[test]
 fn one_that_prints_without_end_and_ignores_term_is_killed() {
-    alone("deadline::one_that_prints_without_end_and_ignores_term_is_killed", async |runner| {
-        let (finished, took) = timed_run(runner, &shell_within(100, "trap '' TERM; yes & yes >&2")).await;
-        assert_eq!(finished.exit, timed_out(100));
-        assert!(took < 2 * GRACE, "{took:?}");
+    alone_paused("deadline::one_that_prints_without_end_and_ignores_term_is_killed", async |runner| {
+        let stubborn = with_deadline("trap '' TERM; yes out & yes err >&2");
+        let steps = [("out", Duration::ZERO), ("err", DEADLINE), ("", GRACE)];
+        let finished = run_stepwise(runner, &stubborn, &steps).await;
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE + GRACE));
     });
 }
 
 #[test]
 fn one_that_has_just_ended_is_not_late() {
     alone("deadline::one_that_has_just_ended_is_not_late", async |runner| {
-        let deadline = Duration::from_millis(300);
         let started = Instant::now();
         // The listener holds everything up until the command has ended and its time is over.
-        let mut hold_up = |_, _: &str| wait_until("the deadline", || started.elapsed() > deadline * 2);
-        let command = shell_within(300, "echo x; exit 3");
+        let mut hold_up = |_, pid: &str| {
+            wait_until("the end", || has_ended(pid));
+            wait_until("the deadline", || started.elapsed() > DEADLINE * 2);
+        };
+        let command = with_deadline("echo $$; exit 3");
         let finished = runner.run(&command, &Cancellation::never(), &mut hold_up).await.expect("a start");
         assert_eq!(finished.exit, Exit::Code(3));
     });
@@ -150,8 +171,8 @@ fn a_daemon_of_an_earlier_command_is_let_be() {
         let daemon =
             earlier.left_running.iter().find(|process| process.name == "sh").expect("the daemon").clone();
 
-        let later = run(runner, &shell_within(300, "setsid sleep 999 & sleep 999")).await;
-        assert_eq!(later.exit, timed_out(300));
+        let later = run(runner, &with_deadline("setsid sleep 999 & sleep 999")).await;
+        assert_eq!(later.exit, TIMED_OUT);
         let third = run(runner, &shell("true")).await;
         assert!(third.left_running.is_empty(), "{third:?}");
         end(&[daemon]);
@@ -162,21 +183,36 @@ fn a_daemon_of_an_earlier_command_is_let_be() {
 
 #[test]
 fn what_can_not_be_killed_is_named() {
-    alone("deadline::what_can_not_be_killed_is_named", async |runner| {
+    alone_paused("deadline::what_can_not_be_killed_is_named", async |runner| {
         if !is_root() {
             return;
         }
         // Once the command runs as root, this process gives up its rights over it for a while.
         let (root, nobody) = (Uid::from_raw(0), Uid::from_raw(65_534));
-        let mut step_down = |_, _: &str| setresuid(nobody, nobody, root).expect("to step down");
-        let command = shell_within(300, "echo begun; exec sleep 999");
-        let started = Instant::now();
-        let finished = runner.run(&command, &Cancellation::never(), &mut step_down).await.expect("a start");
+        let begun = Notify::new();
+        let mut step_down = |_, pid: &str| {
+            let name = format!("/proc/{pid}/comm");
+            wait_until("it runs", || std::fs::read_to_string(&name).is_ok_and(|name| name == "sleep\n"));
+            setresuid(nobody, nobody, root).expect("to step down");
+            begun.notify_one();
+        };
+        let passing = async {
+            begun.notified().await;
+            pass(DEADLINE).await;
+            pass(GRACE).await;
+            std::future::pending::<Infallible>().await
+        };
+        let (command, never) =
+            (with_deadline("echo $$; exec sleep 999 >/dev/null 2>&1"), Cancellation::never());
+        let finished = tokio::select! {
+            biased;
+            finished = runner.run(&command, &never, &mut step_down) => finished.expect("a start"),
+            never = passing => match never {},
+        };
         setresuid(root, root, root).expect("to step up again");
-        assert_eq!(finished.exit, timed_out(300));
+        assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE + GRACE));
         let unkillable: Vec<&str> = finished.unkillable.iter().map(|process| process.name.as_str()).collect();
         assert_eq!(unkillable, ["sleep"]);
-        assert!(started.elapsed() < 2 * GRACE, "{:?}", started.elapsed());
         end(&finished.unkillable);
     });
 }

@@ -1,10 +1,8 @@
 //! Commands and what they read.
 
-use std::time::Duration;
-
 use ccm_host::{Command, Exit};
 
-use crate::{alone, run, shell, text, timed_run};
+use crate::{alone, run, shell, text};
 
 const MIB: usize = 1024 * 1024;
 
@@ -44,9 +42,8 @@ fn text_and_output_do_not_block_each_other() {
 fn text_need_not_be_read() {
     alone("input::text_need_not_be_read", async |runner| {
         for unread in ["true", "exec <&-; sleep 0.1", "head -c 10 >/dev/null; sleep 0.1"] {
-            let (finished, took) = timed_run(runner, &given("x".repeat(10 * MIB), unread)).await;
+            let finished = run(runner, &given("x".repeat(10 * MIB), unread)).await;
             assert_eq!(finished.exit, Exit::Code(0), "{unread}");
-            assert!(took < Duration::from_secs(1), "{unread}: {took:?}");
         }
     });
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use ccm_host::{Cancellation, Command, Exit, Identity, Runner as _, StartError, SystemRunner};
 use ccm_testkit::{isolated, skipped, wait_until};
 
-use crate::{alone, block_on, is_root, run, shell, shell_within, text, timed_out};
+use crate::paused::{DEADLINE, with_deadline};
+use crate::{alone, block_on, is_root, run, shell, text};
 
 /// The launcher: beside this crate's programs, or where whoever moved the tests says.
 pub(crate) fn launcher() -> PathBuf {
@@ -179,20 +180,27 @@ fn a_launched_command_is_promised_what_a_plain_one_is() {
 #[test]
 fn a_deadline_ends_the_whole_tree_of_a_launched_command() {
     launched("launched::a_deadline_ends_the_whole_tree_of_a_launched_command", async |runner| {
+        let sleep = own_sleep();
         let command = Command {
             umask: Some(0o022),
-            ..shell_within(200, "setsid sleep 77.125 & (sleep 77.125 & sleep 77.125); sleep 77.125")
+            ..with_deadline(&format!("setsid {sleep} & ({sleep} & {sleep}); {sleep}"))
         };
-        assert_eq!(run(runner, &command).await.exit, timed_out(200));
-        wait_until("all have ended", || running("77.125") == 0);
+        assert_eq!(run(runner, &command).await.exit, Exit::TimedOut { after: DEADLINE });
+        wait_until("all have ended", || running(&sleep) == 0);
     });
 }
 
-/// How many processes have that word among their arguments.
-pub(crate) fn running(word: &str) -> usize {
+/// A command that sleeps, unlike that of any other test at the same time.
+pub(crate) fn own_sleep() -> String {
+    format!("sleep 77.{}", std::process::id())
+}
+
+/// Number of processes that run such a command.
+pub(crate) fn running(sleep: &str) -> usize {
     let entries = fs::read_dir("/proc").expect("the processes").flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    lines.filter(|line| line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())).count()
+    let line = sleep.replace(' ', "\0") + "\0";
+    lines.filter(|found| found == line.as_bytes()).count()
 }
 
 #[test]

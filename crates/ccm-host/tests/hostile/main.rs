@@ -15,6 +15,7 @@ mod inheritance;
 mod input;
 mod launched;
 mod output;
+mod paused;
 mod preparation;
 mod sandboxed;
 mod secrets;
@@ -23,9 +24,7 @@ mod start;
 mod survivors;
 mod unprivileged;
 
-use std::time::{Duration, Instant};
-
-use ccm_host::{Cancellation, Captured, Command, Exit, Finished, Runner as _, SystemRunner};
+use ccm_host::{Cancellation, Captured, Command, Finished, Runner as _, SystemRunner};
 use ccm_testkit::{isolated_after, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
@@ -58,16 +57,6 @@ fn shell(text: &str) -> Command {
     }
 }
 
-/// The same with a deadline.
-fn shell_within(milliseconds: u64, text: &str) -> Command {
-    Command { timeout: Some(Duration::from_millis(milliseconds)), ..shell(text) }
-}
-
-/// The end at that deadline.
-fn timed_out(milliseconds: u64) -> Exit {
-    Exit::TimedOut { after: Duration::from_millis(milliseconds) }
-}
-
 async fn run(runner: &SystemRunner, command: &Command) -> Finished {
     let started = runner.run(command, &Cancellation::never(), &mut |_, _| {}).await;
     started.expect("a command that starts")
@@ -82,13 +71,6 @@ async fn run_with_lines(runner: &SystemRunner, command: &Command) -> (Finished, 
     (finished, lines)
 }
 
-/// Runs a command and measures how long that took in all.
-async fn timed_run(runner: &SystemRunner, command: &Command) -> (Finished, Duration) {
-    let started = Instant::now();
-    let finished = run(runner, command).await;
-    (finished, started.elapsed())
-}
-
 fn text(captured: &Captured) -> String {
     assert!(!captured.truncated());
     String::from_utf8_lossy(&captured.head).into_owned()
@@ -96,6 +78,12 @@ fn text(captured: &Captured) -> String {
 
 fn names(finished: &Finished) -> Vec<&str> {
     finished.left_running.iter().map(|process| process.name.as_str()).collect()
+}
+
+/// Returns `true` if the process has ended, whether or not it has been reaped.
+fn has_ended(pid: impl std::fmt::Display) -> bool {
+    let row = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    row.map_or(true, |row| row.contains(") Z "))
 }
 
 /// Ends what a command left on purpose, and reaps it.

@@ -1,14 +1,13 @@
 //! Processes outside, and the end of those inside.
 
-use std::time::Duration;
-
 use ccm_host::{Command, Exit, Layer, Runner as _, Sandbox};
 use ccm_testkit::wait_until;
 
 use super::layers::in_every_way;
 use super::{Place, fail, launched, succeed};
-use crate::launched::running;
-use crate::{is_root, run, timed_out};
+use crate::launched::{own_sleep, running};
+use crate::paused::DEADLINE;
+use crate::{is_root, run};
 
 #[test]
 fn processes_outside_are_out_of_reach() {
@@ -161,13 +160,13 @@ fn no_open_file_comes_along() {
 fn a_deadline_ends_all_of_a_sandbox() {
     launched("sandboxed::processes::a_deadline_ends_all_of_a_sandbox", async |runner| {
         let place = Place::new();
-        let stubborn =
-            "trap '' TERM; (setsid sleep 77.375 &) ; setsid sh -c 'sleep 77.375; :' & sleep 77.375";
-        let command = Command { timeout: Some(Duration::from_millis(300)), ..place.shell(stubborn) };
+        let sleep = own_sleep();
+        let stubborn = format!("trap '' TERM; (setsid {sleep} &) ; setsid sh -c '{sleep}; :' & {sleep}");
+        let command = Command { timeout: Some(DEADLINE), ..place.shell(&stubborn) };
         let finished = run(runner, &command).await;
-        assert_eq!(finished.exit, timed_out(300));
+        assert_eq!(finished.exit, Exit::TimedOut { after: DEADLINE });
         assert!(finished.unkillable.is_empty());
-        wait_until("all have ended", || running("77.375") == 0);
+        wait_until("all have ended", || running(&sleep) == 0);
     });
 }
 

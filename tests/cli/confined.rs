@@ -451,13 +451,17 @@ fn a_deadline_in_a_sandbox_leaves_nothing() {
         return;
     }
     let before = mounts();
-    let exec = "        - a: {command: 'mkdir -p d/e && touch d/e/f && chmod 0 d/e d; setsid sleep 4711 & sleep 4711', provider: shell, timeout: 300ms, sandbox: {}}\n";
-    let said = failed(&scratch, exec);
+    // No other test at the same time runs such a command.
+    let sleep = format!("sleep 4711.{}", std::process::id());
+    let exec = format!(
+        "        - a: {{command: 'mkdir -p d/e && touch d/e/f && chmod 0 d/e d; setsid {sleep} & {sleep}', provider: shell, timeout: 300ms, sandbox: {{}}}}\n"
+    );
+    let said = failed(&scratch, &exec);
     assert!(said.contains("command timed out after 300ms"), "{said}");
     assert_eq!(mounts(), before);
+    let line = sleep.replace(' ', "\0") + "\0";
     let sleeps = |entry: &fs::DirEntry| {
-        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        line.starts_with(b"sleep\x004711")
+        fs::read(entry.path().join("cmdline")).is_ok_and(|found| found == line.as_bytes())
     };
     let left: Vec<_> = fs::read_dir("/proc").expect("the processes").flatten().filter(sleeps).collect();
     assert!(left.is_empty(), "{left:?}");

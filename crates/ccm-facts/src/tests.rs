@@ -141,6 +141,16 @@ fn nothing_is_opened_for_nothing() {
 }
 
 #[test]
+fn the_host_takes_few_reads() {
+    let machine = machine();
+    let _facts = gather(&machine, &clock(), Subtree::HostInfo.into());
+    let reads = machine.asked.borrow();
+    assert!(reads.len() <= 30, "{} reads: {reads:?}", reads.len());
+    let distinct: BTreeSet<&PathBuf> = reads.iter().collect();
+    assert_eq!(distinct.len(), reads.len(), "read twice: {reads:?}");
+}
+
+#[test]
 fn only_what_is_asked_for_is_gathered() {
     let asked = |path: &str, machine: &FakeMachine| machine.asked.borrow().contains(&PathBuf::from(path));
     for subtree in Subtree::ALL {

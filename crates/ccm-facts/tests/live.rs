@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::net::UdpSocket;
 use std::process::Command;
-use std::time::Instant;
 
 use ccm_facts::{Subtree, Subtrees, Warning, gather};
 use ccm_host::{SystemClock, SystemMachine};
@@ -113,19 +112,4 @@ fn file_systems_are_as_df_says() {
             }
         }
     }
-}
-
-#[test]
-fn the_host_is_known_in_no_time() {
-    let clock = SystemClock::new();
-    // Whoever else uses the machine slows some of them down, and not the fastest.
-    let fastest = (0..20)
-        .map(|_| {
-            let start = Instant::now();
-            let _ = gather(&SystemMachine, &clock, Subtree::HostInfo.into());
-            start.elapsed()
-        })
-        .min()
-        .expect("twenty of them");
-    assert!(fastest.as_millis() < 5, "{fastest:?}");
 }

@@ -101,7 +101,7 @@ fn only_names_what_is_there_or_nothing_runs() {
 fn the_time_of_a_run_can_be_limited() {
     let scratch = Scratch::new();
     let execs = "        - sleep 3600:\n        - 'true':\n";
-    assert_snapshot!(apply_execs(&scratch, execs, &["--timeout", "200ms"]).shown());
+    assert_snapshot!(apply_execs(&scratch, execs, &["--timeout", "1s"]).shown());
 }
 
 #[test]

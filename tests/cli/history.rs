@@ -23,7 +23,7 @@ fn a_run_is_listed_and_shown() {
 #[test]
 fn a_run_that_was_stopped_says_so() {
     let scratch = Scratch::new();
-    apply_execs(&scratch, "        - sleep 3600:\n        - 'true':\n", &["--timeout", "50ms"]);
+    apply_execs(&scratch, "        - sleep 3600:\n        - 'true':\n", &["--timeout", "1s"]);
     assert_snapshot!(ccm(&scratch, &["history", "01"]).run().shown());
 }
 

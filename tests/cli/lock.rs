@@ -54,7 +54,7 @@ fn a_run_that_does_not_wait_names_the_holder() {
     let called = second(&scratch, &["--lock-wait", "0"]).run();
     assert_snapshot!(called.shown());
     assert!(called.stderr.contains(&format!("pid {}", first.pid())), "{}", called.stderr);
-    let called = second(&scratch, &["--lock-wait", "400ms"]).run();
+    let called = second(&scratch, &["--lock-wait", "2s"]).run();
     assert_snapshot!(called.shown());
     assert!(!scratch.has("ran"));
     scratch.write("go", "");

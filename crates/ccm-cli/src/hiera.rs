@@ -7,7 +7,7 @@ use ccm_data::hierarchy::Outcome;
 use ccm_data::layers::Source;
 use ccm_data::printed::{to_json, to_text};
 use ccm_expr::Value;
-use ccm_manifest::{DataFile, Redaction, ResolvedData, parse_data};
+use ccm_manifest::{DataFile, Redaction, ResolvedData, SYSTEM_FACTS, parse_data};
 use ccm_model::{Diagnostic, SourceMap, escape_control};
 
 use crate::arguments::{FactArguments, HieraParse};
@@ -46,12 +46,9 @@ pub(crate) fn run(arguments: &HieraParse) -> Code {
     }
     if !arguments.system_facts {
         for diagnostic in &mut parsed.diagnostics {
-            let names = |root: &str| {
-                ["Facts", "facts"]
-                    .iter()
-                    .any(|facts| diagnostic.message.starts_with(&format!("there is no `{facts}.{root}")))
-            };
-            if ["host", "cpu", "memory", "network", "partition"].into_iter().any(names) {
+            let mut names = diagnostic.missing.as_deref().unwrap_or_default().split('.');
+            let is_fact = matches!(names.next(), Some("Facts" | "facts"));
+            if is_fact && names.next().is_some_and(|root| SYSTEM_FACTS.contains(&root)) {
                 diagnostic.hints.push("`--system-facts` takes those of this machine, too".to_owned());
             }
         }

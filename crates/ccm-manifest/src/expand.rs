@@ -503,6 +503,7 @@ pub(crate) fn is_template(path: &str) -> bool {
 /// Puts a mistake in an expression at its place.
 pub(crate) fn diagnostic(mistake: Mistake, place: Span) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(place, mistake.message);
+    diagnostic.missing = mistake.missing;
     for (span, text) in mistake.places {
         diagnostic = diagnostic.with_label(span, text);
     }

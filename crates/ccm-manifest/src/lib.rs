@@ -54,4 +54,5 @@ pub use load::{Loaded, Request, load};
 pub use redaction::Redaction;
 pub use render::render;
 pub use schema::schema;
+pub use scope::SYSTEM_FACTS;
 pub use sources::{FactPath, Sources};

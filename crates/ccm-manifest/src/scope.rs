@@ -106,14 +106,14 @@ pub(crate) struct Mistake {
     pub(crate) missing: Option<String>,
 }
 
-/// What is gathered of every machine.
-const OF_EVERY_MACHINE: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+/// Facts that are gathered of every machine.
+pub const SYSTEM_FACTS: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
 
 impl Mistake {
     /// What says which fact was probably meant by one that is not there.
     pub(crate) fn near_fact(&self) -> Option<String> {
         let root = || self.missing.as_deref()?.split(['.', '[', '|']).nth(1);
-        let near = self.nearest.as_deref().or_else(|| closest(root()?, OF_EVERY_MACHINE));
+        let near = self.nearest.as_deref().or_else(|| closest(root()?, SYSTEM_FACTS));
         near.map(|meant| format!("did you mean `{meant}`?"))
     }
 
@@ -128,7 +128,7 @@ impl Mistake {
     pub(crate) fn is_of_absent_fact(&self, known: &Value) -> bool {
         let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
         matches!(keys.next(), Some("Facts" | "facts"))
-            && keys.next().is_some_and(|root| !OF_EVERY_MACHINE.contains(&root) || known.get(root).is_none())
+            && keys.next().is_some_and(|root| !SYSTEM_FACTS.contains(&root) || known.get(root).is_none())
     }
 }
 

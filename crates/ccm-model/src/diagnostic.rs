@@ -32,6 +32,8 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it, apart from what is wrong.
     pub hints: Vec<String>,
+    /// Path of a fact or value that is not there, if that is what is wrong: `Facts.host.nam`.
+    pub missing: Option<String>,
 }
 
 impl Diagnostic {
@@ -47,7 +49,7 @@ impl Diagnostic {
 
     fn new(severity: Severity, span: Span, message: impl Into<String>) -> Self {
         let labels = vec![Label { span, text: String::new() }];
-        Self { severity, message: message.into(), labels, hints: Vec::new() }
+        Self { severity, message: message.into(), labels, hints: Vec::new(), missing: None }
     }
 
     /// Builds an error at a place, or one that has none.
@@ -60,7 +62,8 @@ impl Diagnostic {
 
     /// Builds an error that has no place.
     pub fn without_place(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: message.into(), labels: Vec::new(), hints: Vec::new() }
+        let (labels, hints) = (Vec::new(), Vec::new());
+        Self { severity: Severity::Error, message: message.into(), labels, hints, missing: None }
     }
 
     /// Says what stands at the place itself.

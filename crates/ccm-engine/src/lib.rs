@@ -23,9 +23,10 @@ pub use contract::{
     Verified,
 };
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
+#[cfg(feature = "testing")]
+pub use ledger::ledger_read_back;
 pub use ledger::{
-    Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, damaged, ledger_read_back,
-    pending,
+    Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, damaged, pending,
 };
 pub use managed::{Managed, bind};
 pub use run::{Run, Stop};

@@ -186,7 +186,8 @@ fn real_device(reader: &Reader<'_>, device: &str, number: &str) -> Option<String
 mod tests {
     use std::path::PathBuf;
 
-    use ccm_host::{FakeMachine, Space};
+    use ccm_host::Space;
+    use ccm_testkit::FakeMachine;
 
     use super::*;
 

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ccm_host::{FakeClock, FakeMachine, Interface, InterfaceFlag, Kernel, Space};
+use ccm_host::{Interface, InterfaceFlag, Kernel, Space};
+use ccm_testkit::{FakeClock, FakeMachine};
 use proptest::prelude::*;
 use serde_json::Value;
 

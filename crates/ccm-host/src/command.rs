@@ -3,7 +3,6 @@
 mod around;
 mod capture;
 mod environment;
-mod fake;
 mod interpreter;
 mod lines;
 pub(crate) mod lookup;
@@ -29,7 +28,6 @@ use crate::account::{Account, AccountError, Identity};
 use crate::private::PrivateDirectory;
 
 pub use around::RunnerAround;
-pub use fake::FakeRunner;
 pub use sandbox::{Enforced, Layer, Means, Sandbox, never_opened};
 pub use system::{RunnerError, SystemRunner};
 

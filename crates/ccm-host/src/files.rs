@@ -5,7 +5,6 @@ mod content;
 mod directory;
 mod error;
 mod extended;
-mod fake;
 mod look;
 mod names;
 mod read;
@@ -21,7 +20,6 @@ use std::time::SystemTime;
 
 pub use content::sha256;
 pub use error::{FileError, Step};
-pub use fake::{FakeFile, FakeFiles};
 pub use read::read_at_most;
 pub(crate) use remove::empty as empty_directory;
 pub use system::SystemFiles;

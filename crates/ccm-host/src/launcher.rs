@@ -70,15 +70,14 @@ pub fn begin() -> Option<ExitCode> {
     Some(FAILED.into())
 }
 
-/// Reads an order and writes it down again; none if these bytes are no order. For tests with bytes of any kind.
-#[doc(hidden)]
+/// Reads an order and writes it down again; none if these bytes are no order.
+#[cfg(feature = "testing")]
 pub fn order_read_back(bytes: &[u8]) -> Option<Vec<u8>> {
     Order::decode(bytes).map(|order| order.encode())
 }
 
-/// Reads answers and writes the last of them down again; none if these bytes are no answers. For tests with
-/// bytes of any kind.
-#[doc(hidden)]
+/// Reads answers and writes the last of them down again; none if these bytes are no answers.
+#[cfg(feature = "testing")]
 pub fn answer_read_back(bytes: &[u8]) -> Option<Vec<u8>> {
     Answer::decode_last(bytes).map(|answer| answer.encode())
 }

@@ -1,7 +1,7 @@
 //! The only door to the machine: running commands, files, the clock, users, signals, what the kernel tells.
 //!
-//! Everything that can be asked of the machine is a trait here with one real implementation and a fake
-//! beside it, so that what is built on it can be tested without a machine. This is the one crate that may
+//! Everything that can be asked of the machine is a trait here with one real implementation, so that what is built on
+//! it can be tested with another one and without a machine. This is the one crate that may
 //! use the standard library's process, filesystem, environment and clock calls, and `nix`, `rustix` and
 //! `libc`.
 //!
@@ -71,18 +71,17 @@ pub mod state;
 mod surroundings;
 
 pub use account::{Account, AccountError, Identity};
-pub use clock::{Clock, Deadline, FakeClock, SystemClock, after};
+pub use clock::{Clock, Deadline, SystemClock, after};
 pub use command::{
-    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, FakeRunner, Finished, Layer, Level,
-    Means, Process, Runner, RunnerAround, RunnerError, Sandbox, StartError, SystemRunner, Unredacted,
-    never_opened,
+    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, Finished, Layer, Level, Means,
+    Process, Runner, RunnerAround, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use files::{
-    Attributes, FakeFile, FakeFiles, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile,
-    PathState, ReadContent, Step, SystemFiles, read_at_most, sha256,
+    Attributes, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile, PathState,
+    ReadContent, Step, SystemFiles, read_at_most, sha256,
 };
-pub use machine::{FakeMachine, Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
+pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use outlet::Outlet;
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};

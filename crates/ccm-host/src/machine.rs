@@ -1,6 +1,5 @@
 //! What the kernel tells about the machine: its own files, its name, its interfaces, its file systems.
 
-mod fake;
 mod system;
 
 use std::io;
@@ -8,7 +7,6 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use fake::FakeMachine;
 pub use system::SystemMachine;
 
 /// Tells about the machine. Nothing here changes it or waits for anybody.

@@ -92,9 +92,10 @@ impl PrivateDirectory {
         Ok(place)
     }
 
-    /// One that does not exist, for tests.
-    pub(crate) fn invented(path: PathBuf) -> Self {
-        Self { path, held: None }
+    /// A directory that does not exist.
+    #[cfg(feature = "testing")]
+    pub fn invented(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), held: None }
     }
 
     /// Where it is, seen from the root without links.

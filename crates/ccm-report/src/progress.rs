@@ -79,8 +79,9 @@ fn fitting(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ccm_host::{Clock, FakeClock};
+    use ccm_host::Clock;
     use ccm_model::{OutputLine, ResourceId, ResourceStarted, Stream};
+    use ccm_testkit::FakeClock;
 
     use super::*;
 

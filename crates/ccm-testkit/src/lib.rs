@@ -1,4 +1,4 @@
-//! What the tests of ccm share. It depends on no other crate of the workspace.
+//! What the tests of ccm share: fakes of the machine, scratch directories, processes of their own, faults.
 #![expect(clippy::disallowed_methods, reason = "tests start processes and look at the machine themselves")]
 #![cfg_attr(
     target_arch = "x86_64",
@@ -8,6 +8,7 @@
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod binary;
+mod fakes;
 mod faults;
 mod isolated;
 mod kernel;
@@ -16,6 +17,7 @@ mod scratch;
 mod wait;
 
 pub use binary::{Called, Ccm, Running, repository, shell};
+pub use fakes::{FakeClock, FakeFile, FakeFiles, FakeMachine, FakeRunner};
 pub use faults::{Fault, Faulted, no_faults, sweep};
 pub use isolated::{isolated, isolated_after};
 pub use kernel::without_system_calls;

@@ -144,9 +144,8 @@ impl Ledger {
     }
 }
 
-/// Reads a ledger and writes it down again as a whole; none if these bytes say nothing. For tests with bytes of any
-/// kind.
-#[doc(hidden)]
+/// Reads a ledger and writes it down again as a whole; none if these bytes say nothing.
+#[cfg(feature = "testing")]
 pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
     record::parse(bytes).ok().map(|Content { key, salt, debts }| whole(&key, &salt, &debts))
 }

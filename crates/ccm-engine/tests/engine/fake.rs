@@ -10,13 +10,14 @@ use ccm_engine::{
     Context, Decision, Described, LateValues, Ledger, Managed, NoLateValues, Provider, Reading, ResourceKind,
     ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
 };
-use ccm_host::{CancellationSource, FakeClock, FakeFiles, FakeRunner, Host, Level, Local, Runner};
+use ccm_host::{CancellationSource, Host, Level, Local, Runner};
 use ccm_model::{
     Artifact, Catalog, Checked, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields,
     Key, Map, Missing, MissingKind, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex,
     RunSummary, SkipCause, Span, StopCause, Stream, TypeSpec,
 };
 use ccm_redaction::Secrets;
+use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 use serde_json::json;
 
 thread_local! {

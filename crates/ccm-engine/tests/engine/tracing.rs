@@ -3,8 +3,9 @@
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ccm_host::{Cancellation, Command, FakeRunner, Finished, Local, Runner, RunnerAround, StartError};
+use ccm_host::{Cancellation, Command, Finished, Local, Runner, RunnerAround, StartError};
 use ccm_model::Stream;
+use ccm_testkit::FakeRunner;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
 use tracing::{Event, Subscriber, debug};

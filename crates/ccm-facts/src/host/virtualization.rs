@@ -201,7 +201,7 @@ fn modules(reader: &mut Reader<'_>) -> Option<(&'static str, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use ccm_host::FakeMachine;
+    use ccm_testkit::FakeMachine;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Tables of routes and the addresses they lead to.
 
-use ccm_host::FakeMachine;
+use ccm_testkit::FakeMachine;
 
 use super::*;
 

@@ -104,7 +104,7 @@ impl SystemRunner {
     }
 
     /// Does without a layer of sandboxes, as on a kernel that lacks it.
-    #[doc(hidden)]
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn without(mut self, layer: Layer) -> Self {
         self.switched_off.push(layer);

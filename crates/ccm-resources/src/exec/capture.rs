@@ -213,8 +213,9 @@ impl JsonSchema for Captures {
 
 #[cfg(test)]
 mod tests {
-    use ccm_host::{Captured, Exit, FakeRunner};
+    use ccm_host::{Captured, Exit};
     use ccm_redaction::Redactor;
+    use ccm_testkit::FakeRunner;
     use serde_json::json;
 
     use super::*;

@@ -108,9 +108,10 @@ fn judge_code(exec: &Exec, code: i32) -> Result<Verified<ExecRule>, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use ccm_host::{Captured, FakeRunner};
+    use ccm_host::Captured;
     use ccm_model::Map;
     use ccm_redaction::Redactor;
+    use ccm_testkit::FakeRunner;
     use serde_json::json;
 
     use super::*;

@@ -73,8 +73,8 @@ pub(crate) fn files(
 
 #[cfg(test)]
 mod tests {
-    use ccm_host::FakeRunner;
     use ccm_model::Map;
+    use ccm_testkit::FakeRunner;
     use serde_json::Value;
 
     use super::*;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use ccm_host::{Cancellation, Clock, FakeClock, FakeFiles, FakeRunner, Host};
+use ccm_host::{Cancellation, Clock, Host};
 use ccm_model::{Resource, Transaction};
 use ccm_redaction::Secrets;
+use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 
 use crate::run::{Manner, run};
 

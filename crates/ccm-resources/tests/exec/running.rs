@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ccm_host::{Exit, FakeRunner, Finished, Process};
+use ccm_host::{Exit, Finished, Process};
 use ccm_model::{Outcome, Stream};
+use ccm_testkit::FakeRunner;
 
 use crate::exec;
 use crate::machine::Machine;

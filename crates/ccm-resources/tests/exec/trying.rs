@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ccm_host::{CancellationSource, Clock, Exit, FakeRunner, Finished, Level, Local};
+use ccm_host::{CancellationSource, Clock, Exit, Finished, Level, Local};
 use ccm_model::Outcome;
+use ccm_testkit::FakeRunner;
 use serde_json::json;
 
 use crate::exec;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use ccm_host::{FakeFile, FakeFiles};
 use ccm_model::Outcome;
 use ccm_redaction::Secrets;
+use ccm_testkit::{FakeFile, FakeFiles};
 
 use crate::file;
 use crate::machine::Runs;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use ccm_host::{Cancellation, FakeClock, FakeRunner, Files, Host, SystemFiles};
+use ccm_host::{Cancellation, Files, Host, SystemFiles};
 use ccm_model::{Resource, Transaction};
 use ccm_redaction::Secrets;
-use ccm_testkit::Scratch;
+use ccm_testkit::{FakeClock, FakeRunner, Scratch};
 
 use crate::run::{Manner, failure, run};
 

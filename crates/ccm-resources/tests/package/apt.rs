@@ -1,7 +1,8 @@
 //! Packages of Debian: what is read, asked and run, and what is said of it.
 
-use ccm_host::{Exit, FakeFile};
+use ccm_host::Exit;
 use ccm_model::Outcome;
+use ccm_testkit::FakeFile;
 use serde_json::json;
 
 use crate::machine::{Machine, policy, status, told};

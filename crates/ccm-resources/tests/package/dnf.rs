@@ -1,6 +1,7 @@
 //! Packages of the Red Hat family, and which of the two tools is taken.
 
-use ccm_host::{Exit, FakeFile};
+use ccm_host::Exit;
+use ccm_testkit::FakeFile;
 
 use crate::machine::{Machine, told};
 use crate::package;

@@ -4,11 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use ccm_host::{
-    Cancellation, Command, Exit, FakeClock, FakeFile, FakeFiles, FakeRunner, Finished, Host, Local, Runner,
-    RunnerAround, StartError,
-};
+use ccm_host::{Cancellation, Command, Exit, Finished, Host, Local, Runner, RunnerAround, StartError};
 use ccm_model::{Outcome, Resource, Stream, Transaction};
+use ccm_testkit::{FakeClock, FakeFile, FakeFiles, FakeRunner};
 
 use crate::run::{printed, run_simply};
 

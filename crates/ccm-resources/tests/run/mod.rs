@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use ccm_engine::{NoLateValues, Run, Stop};
-use ccm_host::{Cancellation, Captured, Exit, FakeRunner, Finished, Host};
+use ccm_host::{Cancellation, Captured, Exit, Finished, Host};
 use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
 use ccm_resources::types;
+use ccm_testkit::FakeRunner;
 
 /// How resources are run.
 pub(crate) struct Manner<'a> {

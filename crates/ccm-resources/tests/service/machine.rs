@@ -1,7 +1,8 @@
 //! A machine with systemd that the test invents, and runs of one service on it.
 
-use ccm_host::{Exit, FakeClock, FakeFiles, FakeRunner, Host};
+use ccm_host::{Exit, Host};
 use ccm_model::{Resource, Transaction};
+use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 
 use crate::run::{printed, run_simply};
 

@@ -1,7 +1,8 @@
 //! What is read, and what noop says of it.
 
-use ccm_host::{Exit, FakeFile};
+use ccm_host::Exit;
 use ccm_model::{Missing, Outcome};
+use ccm_testkit::FakeFile;
 
 use crate::machine::{Machine, SYSTEMCTL};
 use crate::run::{failure, printed};

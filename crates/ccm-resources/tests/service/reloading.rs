@@ -24,7 +24,7 @@ fn nothing_is_read_again_where_nothing_has_changed() {
         .files
         .entries
         .borrow_mut()
-        .insert("/etc/systemd/system/web.service.d".into(), ccm_host::FakeFile::directory());
+        .insert("/etc/systemd/system/web.service.d".into(), ccm_testkit::FakeFile::directory());
     machine.has("active running", &[]);
     assert_eq!(machine.apply(service("web", &[])).outcome, Outcome::Changed);
     assert_eq!(machine.done(), ["start -- web.service"]);

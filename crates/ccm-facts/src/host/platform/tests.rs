@@ -1,6 +1,6 @@
 //! The files of many distributions.
 
-use ccm_host::FakeMachine;
+use ccm_testkit::FakeMachine;
 
 use super::*;
 

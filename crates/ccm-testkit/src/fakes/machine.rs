@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Interface, Kernel, Machine, Space};
+use ccm_host::{Interface, Kernel, Machine, Space};
 
 /// A machine that a test describes.
 #[derive(Clone, Debug, Default)]

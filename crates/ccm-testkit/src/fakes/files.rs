@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
 
-use rustix::io::Errno;
-
-use super::content::sha256;
-use super::{
+use ccm_host::{
     Attributes, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile, PathState,
-    ReadContent, Step,
+    ReadContent, Step, sha256,
 };
+use nix::errno::Errno;
 
 /// Files that a test names.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +65,10 @@ impl FakeFile {
     }
 }
 
+fn refused(path: &Path, step: Step, error: Errno) -> FileError {
+    FileError::Step { path: path.to_owned(), step, changed: false, source: error.into() }
+}
+
 impl FakeFiles {
     fn entry(&self, path: &Path) -> Option<FakeFile> {
         if let Some(entry) = self.entries.borrow().get(path) {
@@ -114,7 +116,7 @@ impl Files for FakeFiles {
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        if self.exists(path)? { Ok(path.components().collect()) } else { Err(Errno::NOENT.into()) }
+        if self.exists(path)? { Ok(path.components().collect()) } else { Err(Errno::ENOENT.into()) }
     }
 
     fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError> {
@@ -137,7 +139,7 @@ impl Files for FakeFiles {
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
         match self.entry(path).map(|entry| entry.content) {
-            None => Err(FileError::step(path, Step::Read, Errno::NOENT)),
+            None => Err(refused(path, Step::Read, Errno::ENOENT)),
             Some(None) => Err(FileError::InTheWay { path: path.to_owned(), what: "a directory" }),
             Some(Some(content)) => {
                 let size = content.len() as u64;
@@ -173,7 +175,7 @@ impl Files for FakeFiles {
 
     fn set_attributes(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
         let Some(mut entry) = self.entry(path) else {
-            return Err(FileError::step(path, Step::Look, Errno::NOENT));
+            return Err(refused(path, Step::Look, Errno::ENOENT));
         };
         entry.give(attributes);
         self.entries.borrow_mut().insert(path.to_owned(), entry);
@@ -183,7 +185,7 @@ impl Files for FakeFiles {
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
         let below = self.below(path);
         if !below.is_empty() && !force {
-            return Err(FileError::step(path, Step::Remove, Errno::NOTEMPTY));
+            return Err(refused(path, Step::Remove, Errno::ENOTEMPTY));
         }
         let mut entries = self.entries.borrow_mut();
         below.iter().chain([&path.to_owned()]).for_each(|path| drop(entries.remove(path)));

@@ -6,12 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ccm_host::{
+    Account, AccountError, Cancellation, Captured, Command, Enforced, Exit, Finished, Identity, Level, Local,
+    PrivateDirectory, Runner, StartError,
+};
 use ccm_model::Stream;
-
-use super::{Cancellation, Captured, Command, Enforced, Exit, Finished, Level, Runner, StartError};
-use crate::Local;
-use crate::account::{Account, AccountError, Identity};
-use crate::private::PrivateDirectory;
 
 /// Runs nothing, answers what the test told it to, and remembers what was asked.
 #[derive(Debug, Default)]
@@ -129,7 +128,7 @@ impl Runner for FakeRunner {
 
     /// It is `/tmp/private/work`, and does not exist.
     fn private_directory(&self, _: Option<&Identity>) -> io::Result<PrivateDirectory> {
-        Ok(PrivateDirectory::invented("/tmp/private/work".into()))
+        Ok(PrivateDirectory::invented("/tmp/private/work"))
     }
 
     fn private_place(&self) -> io::Result<PathBuf> {

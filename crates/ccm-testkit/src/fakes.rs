@@ -1,0 +1,11 @@
+//! The doors of a machine that a test makes up.
+
+mod clock;
+mod files;
+mod machine;
+mod runner;
+
+pub use clock::FakeClock;
+pub use files::{FakeFile, FakeFiles};
+pub use machine::FakeMachine;
+pub use runner::FakeRunner;

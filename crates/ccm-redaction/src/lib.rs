@@ -4,18 +4,28 @@
 //! streams that come in pieces ([`StreamRedactor`]) and on events. [`Secrets`] is what a run shares: values
 //! may be added while it goes on.
 
+mod class;
+mod encoder;
+mod encodings;
 mod event;
-mod forms;
-mod search;
+mod filter;
+mod index;
+mod parts;
+mod prefixes;
+#[cfg(test)]
+mod reference;
 mod secrets;
 mod stream;
+mod trie;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use search::Search;
+use ccm_model::SHORTEST_SECRET;
+
+use index::{Found, Index};
 
 pub use event::is_untold;
 pub use secrets::Secrets;
@@ -30,40 +40,46 @@ const CUTS: [&str; 2] = ["…", "..."];
 /// Replaces what must not be shown by [`REDACTED`].
 ///
 /// A value of less than 4 bytes is in too many texts that have nothing to do with it, and is not looked for.
-#[derive(Default)]
 pub struct Redactor {
-    search: Search,
+    /// Shared with redactors for fewer values, and for more.
+    index: Arc<Mutex<Index>>,
+    /// Those of the index that are hidden.
+    limit: u32,
 }
 
 impl Redactor {
     /// Builds one for these values.
     pub fn new<'v>(values: impl IntoIterator<Item = &'v str>) -> Self {
-        let mut patterns = BTreeSet::new();
-        for value in values {
-            forms::of(value, &mut |form| {
-                // What the mark itself says can't be hidden by it.
-                if !REDACTED.contains(&form) {
-                    patterns.insert(form.into_boxed_str());
-                }
-            });
-        }
-        let patterns: Vec<Box<str>> = patterns.into_iter().collect();
-        Self { search: Search::new(&patterns) }
+        Self::default().with(values).unwrap_or_default()
     }
 
-    /// Tells whether there is nothing to hide.
+    /// Builds one that hides these values as well, which costs no more the more are known. Returns none if all of them
+    /// are known.
+    fn with<'v>(&self, values: impl IntoIterator<Item = &'v str>) -> Option<Self> {
+        let mut index = self.index();
+        values.into_iter().for_each(|value| index.add(value));
+        let limit = index.limit();
+        (limit > self.limit).then(|| Self { index: Arc::clone(&self.index), limit })
+    }
+
+    /// It is held for one text at a time, never while something is shown.
+    fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns `true` if there is nothing to hide.
     pub fn is_empty(&self) -> bool {
-        self.search.is_empty()
+        self.limit == 0
     }
 
-    /// Tells whether there is something to hide in these bytes.
+    /// Returns `true` if there is something to hide in these bytes.
     pub fn finds(&self, bytes: &[u8]) -> bool {
-        self.search.finds(bytes)
+        self.index().finds(self.limit, bytes)
     }
 
     /// The parts of these bytes that have to be hidden, in order, each whole even where values overlap.
     pub fn hidden(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        self.search.matches(bytes)
+        self.index().search(self.limit, bytes, &[]).hidden
     }
 
     /// The text without what has to be hidden. Where a text was cut short (`…`, `...`), the beginning of a
@@ -82,14 +98,15 @@ impl Redactor {
         if self.is_empty() {
             return Vec::new();
         }
-        let mut hidden = self.search.matches(text.as_bytes());
-        let cuts = CUTS.iter().flat_map(|cut| text.match_indices(cut));
-        let mut beginnings: Vec<Range<usize>> = cuts
-            .filter_map(|(at, _)| self.search.beginning_before(&text.as_bytes()[..at]).map(|from| from..at))
-            .filter(|range| text.is_char_boundary(range.start))
-            .collect();
-        if !beginnings.is_empty() {
-            hidden.append(&mut beginnings);
+        let mut cuts: Vec<usize> =
+            CUTS.iter().flat_map(|cut| text.match_indices(cut)).map(|(at, _)| at).collect();
+        cuts.sort_unstable();
+        let Found { mut hidden, unfinished } = self.index().search(self.limit, text.as_bytes(), &cuts);
+        let beginnings = unfinished.into_iter().zip(cuts).map(|(from, cut)| from..cut);
+        let whole = beginnings.filter(|range| range.len() >= SHORTEST_SECRET);
+        let before = hidden.len();
+        hidden.extend(whole.filter(|range| text.is_char_boundary(range.start)));
+        if hidden.len() > before {
             hidden = united(hidden);
         }
         hidden
@@ -146,7 +163,14 @@ fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     united
 }
 
-/// Says nothing of the values.
+/// Hides nothing.
+impl Default for Redactor {
+    fn default() -> Self {
+        Self { index: Arc::default(), limit: 0 }
+    }
+}
+
+/// Shows nothing of the values.
 impl fmt::Debug for Redactor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Redactor").finish_non_exhaustive()

@@ -1,7 +1,6 @@
 //! What a run must not show, shared by all that show something.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,13 +9,7 @@ use ccm_model::Event;
 
 /// The values that a run must not show. Copies share them, and more may become known while it goes on.
 #[derive(Clone, Default)]
-pub struct Secrets(Arc<RwLock<Known>>);
-
-#[derive(Default)]
-struct Known {
-    values: BTreeSet<String>,
-    redactor: Arc<Redactor>,
-}
+pub struct Secrets(Arc<RwLock<Arc<Redactor>>>);
 
 impl Secrets {
     /// Nothing to hide so far.
@@ -25,23 +18,23 @@ impl Secrets {
     }
 
     /// Hides these values as well, from now on.
-    pub fn add<V: Into<String>>(&self, values: impl IntoIterator<Item = V>) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let before = known.values.len();
-        known.values.extend(values.into_iter().map(Into::into));
-        if known.values.len() > before {
-            known.redactor = Arc::new(Redactor::new(known.values.iter().map(String::as_str)));
+    pub fn add<V: AsRef<str>>(&self, values: impl IntoIterator<Item = V>) {
+        // Whoever lists them may ask for what is known before.
+        let values: Vec<V> = values.into_iter().collect();
+        let mut redactor = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(grown) = redactor.with(values.iter().map(AsRef::as_ref)) {
+            *redactor = Arc::new(grown);
         }
     }
 
     /// Hides what has to be hidden by now.
     pub fn redactor(&self) -> Arc<Redactor> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner).redactor)
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The event without what has to be hidden by now.
     pub fn redact_event(&self, event: Event) -> Event {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).redactor.redact_event(event)
+        self.redactor().redact_event(event)
     }
 
     /// The text without what has to be hidden by now.
@@ -50,9 +43,12 @@ impl Secrets {
     }
 }
 
-/// Says nothing of the values.
+/// Shows nothing of the values.
 impl fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Secrets").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{REDACTED, Redactor};
+use super::index::{ALL, Found};
+use super::{REDACTED, Redactor, SHORTEST_SECRET};
 
 /// Hides values in a stream, however it is cut into pieces.
 ///
@@ -25,7 +26,7 @@ impl StreamRedactor {
 
     /// Takes the next piece, and hands on what can be shown by now.
     pub fn push(&mut self, bytes: &[u8], show: &mut dyn FnMut(&[u8])) {
-        if self.redactor.is_empty() {
+        if self.redactor.index().is_empty() {
             show(bytes);
         } else if self.held.is_empty() {
             self.pass(bytes, show);
@@ -39,8 +40,10 @@ impl StreamRedactor {
     /// Hands on what was held back.
     pub fn finish(&mut self, show: &mut dyn FnMut(&[u8])) {
         let held = std::mem::take(&mut self.held);
-        let from = self.redactor.search.beginning_before(&held).unwrap_or(held.len());
-        let at = self.show_before(from, &held, show);
+        let found = self.search(&held);
+        let from = unfinished(&found, &held);
+        let from = if held.len() - from < SHORTEST_SECRET { held.len() } else { from };
+        let at = self.show_before(from, &held, &found, show);
         if from < held.len() && at <= from {
             show(REDACTED.as_bytes());
         } else if from == held.len() && at < held.len() {
@@ -50,8 +53,9 @@ impl StreamRedactor {
     }
 
     fn pass(&mut self, bytes: &[u8], show: &mut dyn FnMut(&[u8])) {
-        let settled = self.redactor.search.unfinished(bytes);
-        let at = self.show_before(settled, bytes, show);
+        let found = self.search(bytes);
+        let settled = unfinished(&found, bytes);
+        let at = self.show_before(settled, bytes, &found, show);
         if at < settled {
             show(&bytes[at..settled]);
         }
@@ -59,10 +63,15 @@ impl StreamRedactor {
         self.covered = at.saturating_sub(settled);
     }
 
+    /// Finds what is known by now, even if it became known after the beginning of the stream.
+    fn search(&self, bytes: &[u8]) -> Found {
+        self.redactor.index().search(ALL, bytes, &[bytes.len()])
+    }
+
     /// Shows what is before a place, hiding what has to be, and returns where what was not shown begins.
-    fn show_before(&self, place: usize, bytes: &[u8], show: &mut dyn FnMut(&[u8])) -> usize {
+    fn show_before(&self, place: usize, bytes: &[u8], found: &Found, show: &mut dyn FnMut(&[u8])) -> usize {
         let mut at = self.covered;
-        for hidden in self.redactor.hidden(bytes) {
+        for hidden in &found.hidden {
             if hidden.start >= place.max(at) {
                 break;
             }
@@ -77,4 +86,9 @@ impl StreamRedactor {
         }
         at
     }
+}
+
+/// Where the end of a piece begins that is the beginning of a value.
+fn unfinished(found: &Found, bytes: &[u8]) -> usize {
+    found.unfinished.first().copied().unwrap_or(bytes.len())
 }

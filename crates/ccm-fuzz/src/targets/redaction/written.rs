@@ -47,7 +47,8 @@ pub(super) fn counts(form: &str) -> bool {
 /// All that is promised to be found of a secret.
 pub(super) fn all(secret: &str) -> Vec<Written> {
     let whole = [secret, secret.trim()].into_iter().filter(|whole| whole.len() >= SHORTEST);
-    let lines = secret.lines().filter(|_| secret.contains('\n')).flat_map(|line| [line, line.trim()]);
+    let lines = secret.lines().filter(|line| secret.contains('\n') && !line.trim().is_empty());
+    let lines = lines.map(|line| if line.trim().len() < SHORTEST_LINE { line } else { line.trim() });
     let parts = whole.chain(lines.filter(|line| line.len() >= SHORTEST_LINE));
     parts.flat_map(of_part).collect()
 }

@@ -1,0 +1,197 @@
+//! Encodings in which programs write a value.
+
+use std::iter;
+use std::num::NonZeroU32;
+
+use super::trie::CHUNK;
+use super::{REDACTED, class};
+
+/// One way to write a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Encoding {
+    Raw,
+    /// In a JSON text; `ascii` escapes everything that is not ASCII.
+    Json {
+        slash: bool,
+        ascii: bool,
+        upper: bool,
+    },
+    /// As Rust's `{:?}` writes it.
+    Debug,
+    /// As [`ccm_model::escape_control`] writes it.
+    Control,
+    /// In the single quotes of a shell.
+    SingleQuoted,
+    /// In the double quotes of a shell.
+    DoubleQuoted,
+    Hex {
+        upper: bool,
+    },
+    /// `escapes` are the classes that are escaped, and `plus` writes a blank as `+`.
+    Percent {
+        escapes: u16,
+        plus: bool,
+        upper: bool,
+    },
+    /// Behind `shift` bytes of something else. Characters that depend on what is around the value are left out.
+    /// `blanks` takes the blanks behind the value as a part of it.
+    Base64 {
+        shift: u8,
+        url: bool,
+        blanks: bool,
+    },
+}
+
+/// Percent-encoding of everything, of a path, and of a form, which browsers and libraries write in two ways.
+const UNRESERVED: u16 = class::RESERVED | class::SLASH | class::STAR | class::BLANK;
+const PATH: u16 = class::RESERVED | class::STAR | class::BLANK;
+const FORM: u16 = class::RESERVED | class::SLASH | class::TILDE | class::BLANK;
+
+/// Number of encodings.
+pub(super) const COUNT: usize = 32;
+
+/// Every encoding, and the classes of which a text must have one, and one of the others as well, for it to look different
+/// there than in the encodings before.
+pub(super) const ENCODINGS: [(Encoding, u16, u16); COUNT] = {
+    use class::{
+        ANY, APOSTROPHE, BLANK, BLANKS_BEHIND, CONTROL, DELETE, HEX_LETTER, NON_ASCII, PERCENT_LETTER, QUOTE,
+        SHELL, SLASH, STAR, TILDE,
+    };
+    const fn json(slash: bool, ascii: bool, upper: bool) -> Encoding {
+        Encoding::Json { slash, ascii, upper }
+    }
+    const fn percent(escapes: u16, plus: bool, upper: bool) -> Encoding {
+        Encoding::Percent { escapes, plus, upper }
+    }
+    const fn base64(shift: u8, url: bool, blanks: bool) -> Encoding {
+        Encoding::Base64 { shift, url, blanks }
+    }
+    [
+        (Encoding::Raw, ANY, ANY),
+        (json(false, false, false), QUOTE | CONTROL, ANY),
+        (json(true, false, false), SLASH, ANY),
+        (json(false, true, false), NON_ASCII, ANY),
+        (json(true, true, false), NON_ASCII, SLASH),
+        (json(false, true, true), NON_ASCII | CONTROL, ANY),
+        (Encoding::Debug, APOSTROPHE | CONTROL | DELETE | NON_ASCII, ANY),
+        (Encoding::Control, CONTROL | DELETE | NON_ASCII, ANY),
+        (Encoding::SingleQuoted, APOSTROPHE, ANY),
+        (Encoding::DoubleQuoted, SHELL | QUOTE, SHELL | CONTROL),
+        (Encoding::Hex { upper: false }, ANY, ANY),
+        (Encoding::Hex { upper: true }, HEX_LETTER, ANY),
+        (percent(UNRESERVED, false, true), UNRESERVED, ANY),
+        (percent(UNRESERVED, false, false), UNRESERVED, PERCENT_LETTER),
+        (percent(PATH, false, true), SLASH, ANY),
+        (percent(PATH, false, false), SLASH, PERCENT_LETTER),
+        (percent(UNRESERVED, true, true), BLANK, ANY),
+        (percent(UNRESERVED, true, false), BLANK, PERCENT_LETTER),
+        (percent(FORM, true, true), TILDE | STAR, ANY),
+        (percent(FORM, true, false), TILDE | STAR, PERCENT_LETTER),
+        (base64(0, false, false), ANY, ANY),
+        (base64(0, true, false), ANY, ANY),
+        (base64(1, false, false), ANY, ANY),
+        (base64(1, true, false), ANY, ANY),
+        (base64(2, false, false), ANY, ANY),
+        (base64(2, true, false), ANY, ANY),
+        (base64(0, false, true), BLANKS_BEHIND, ANY),
+        (base64(0, true, true), BLANKS_BEHIND, ANY),
+        (base64(1, false, true), BLANKS_BEHIND, ANY),
+        (base64(1, true, true), BLANKS_BEHIND, ANY),
+        (base64(2, false, true), BLANKS_BEHIND, ANY),
+        (base64(2, true, true), BLANKS_BEHIND, ANY),
+    ]
+};
+
+impl Encoding {
+    /// Classes of the bytes that are not copied.
+    pub(super) const fn escapes(self) -> u16 {
+        match self {
+            Self::Raw => 0,
+            Self::Json { slash, ascii, .. } => {
+                let slash = if slash { class::SLASH } else { 0 };
+                let ascii = if ascii { class::NON_ASCII } else { 0 };
+                class::QUOTE | class::CONTROL | slash | ascii
+            }
+            Self::Debug => {
+                class::QUOTE | class::APOSTROPHE | class::CONTROL | class::DELETE | class::NON_ASCII
+            }
+            Self::Control => class::CONTROL | class::DELETE | class::NON_ASCII,
+            Self::SingleQuoted => class::APOSTROPHE,
+            Self::DoubleQuoted => class::QUOTE | class::SHELL,
+            Self::Hex { .. } | Self::Base64 { .. } => class::ANY,
+            Self::Percent { escapes, .. } => escapes,
+        }
+    }
+}
+
+/// Encodings by classes, which are the bits in their numbers: those that name a class as the one of which a text must
+/// have any, as the other, and those that escape it.
+const ONE: [u32; 16] = by_class(0);
+const OTHER: [u32; 16] = by_class(1);
+const ESCAPES: [u32; 16] = by_class(2);
+
+const fn by_class(column: usize) -> [u32; 16] {
+    let mut by_class = [0; 16];
+    let mut place = 0;
+    while place < COUNT * 16 {
+        let (number, bit) = (place / 16, place % 16);
+        let (encoding, one, other) = ENCODINGS[number];
+        let classes = [one, other, encoding.escapes()][column];
+        by_class[bit] |= ((classes >> bit & 1) as u32) << number;
+        place += 1;
+    }
+    by_class
+}
+
+/// The encodings that a table has for any of some classes.
+fn any(table: &[u32; 16], classes: u16) -> u32 {
+    let (mut rest, mut set) = (classes, 0);
+    while rest != 0 {
+        set |= table[rest.trailing_zeros() as usize & 15];
+        rest &= rest - 1;
+    }
+    set
+}
+
+/// A piece of a secret: a value, and the blanks that stand behind it.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'t> {
+    pub text: &'t str,
+    /// Length of the value without the blanks.
+    pub body: usize,
+}
+
+/// A set of encodings, none of them twice and never none.
+pub(super) type EncodingSet = NonZeroU32;
+
+/// The encodings in which a part looks different, or none.
+pub(super) fn distinct(part: Part<'_>) -> Option<EncodingSet> {
+    let mut classes = class::all(part.text.as_bytes());
+    if part.body < part.text.len() {
+        classes |= class::BLANKS_BEHIND;
+    }
+    let mut set = any(&ONE, classes) & any(&OTHER, classes);
+    // The mark itself can't be hidden by the mark.
+    if REDACTED.contains(part.text) {
+        set &= !1;
+    }
+    NonZeroU32::new(set)
+}
+
+/// The first chunk of a part itself, and the encodings of a set that copy it. Returns none if the part is so short that a
+/// form may end within the chunk or right behind it.
+pub(super) fn copied_head(part: Part<'_>, set: EncodingSet) -> Option<(u64, u32)> {
+    let head: &[u8; CHUNK] = part.text.as_bytes().first_chunk().filter(|_| part.body > CHUNK)?;
+    let copied = set.get() & !any(&ESCAPES, class::all(head));
+    Some((u64::from_le_bytes(*head), copied))
+}
+
+/// The places of a set of encodings in [`ENCODINGS`].
+pub(super) fn numbers(set: EncodingSet) -> impl Iterator<Item = u8> {
+    let mut rest = set.get();
+    iter::from_fn(move || {
+        let number = u8::try_from(rest.trailing_zeros()).ok().filter(|_| rest != 0)?;
+        rest &= rest - 1;
+        Some(number)
+    })
+}

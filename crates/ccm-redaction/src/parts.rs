@@ -1,0 +1,183 @@
+//! Secrets, and the pieces of them that are looked for.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::ops::Range;
+
+use super::SHORTEST_SECRET;
+use super::encodings::Part;
+use super::filter::KeyHash;
+
+/// A line of a secret counts by itself if it is not shorter.
+const SHORTEST_LINE: usize = 8;
+/// Length of the pieces of what is at least twice as long.
+const PIECE: usize = 1024;
+/// The same for text that repeats itself, which would otherwise be compared anew at each byte of a text like it.
+const REPETITIVE_PIECE: usize = 64;
+/// Number of bytes that two pieces share, so that no character of base64 falls between them.
+const OVERLAP: usize = 4;
+/// Maximum number of bytes that blanks behind a value count as a part of it.
+const MAX_BLANKS: usize = 64;
+
+/// Every secret, and the different parts of them.
+#[derive(Default)]
+pub(super) struct Parts {
+    secrets: Vec<Box<str>>,
+    stored: Vec<Stored>,
+    /// Numbers of parts, by the hash of their values.
+    by_value: HashMap<u64, u32, KeyHash>,
+    hasher: KeyHash,
+}
+
+/// A part in its secret.
+#[derive(Clone, Copy)]
+struct Stored {
+    secret: usize,
+    start: usize,
+    body: u16,
+    length: u16,
+}
+
+impl Parts {
+    /// Adds a secret, and returns the numbers of those of its parts that were not known before.
+    pub(super) fn add(&mut self, secret: &str) -> Range<u32> {
+        let before = self.next_id();
+        self.secrets.push(secret.into());
+        cut(secret, &mut |part, body| self.keep(part, body));
+        let new = before..self.next_id();
+        if new.is_empty() {
+            self.secrets.pop();
+        }
+        new
+    }
+
+    /// The part with this number.
+    pub(super) fn get(&self, id: u32) -> Part<'_> {
+        let part = usize::try_from(id).ok().and_then(|id| self.stored.get(id));
+        part.map_or(Part { text: "", body: 0 }, |part| self.read(*part))
+    }
+
+    fn read(&self, part: Stored) -> Part<'_> {
+        let end = part.start + usize::from(part.length);
+        let text = self.secrets.get(part.secret).and_then(|secret| secret.get(part.start..end));
+        Part { text: text.unwrap_or_default(), body: usize::from(part.body) }
+    }
+
+    /// The number that the next part will have.
+    pub(super) fn next_id(&self) -> u32 {
+        // Memory ends long before the numbers.
+        u32::try_from(self.stored.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Keeps a part of the last secret, unless it is known.
+    fn keep(&mut self, part: Range<usize>, body: usize) {
+        let length = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
+        let secret = self.secrets.len().saturating_sub(1);
+        let stored = Stored { secret, start: part.start, body: length(body), length: length(part.len()) };
+        let Part { text, body } = self.read(stored);
+        let value = text.get(..body).unwrap_or_default();
+        let hash = self.hasher.hash_one(value);
+        if let Some(known) = self.by_value.get(&hash).map(|id| self.get(*id))
+            && known.text.get(..known.body) == Some(value)
+            && known.text.starts_with(text)
+        {
+            return;
+        }
+        self.by_value.insert(hash, self.next_id());
+        self.stored.push(stored);
+    }
+}
+
+/// Cuts a secret into its parts: the range of each, and the length of its value without the blanks behind.
+fn cut(secret: &str, keep: &mut dyn FnMut(Range<usize>, usize)) {
+    let leading = secret.len() - secret.trim_start().len();
+    whole(secret, 0, keep);
+    if leading > 0 {
+        whole(secret, leading, keep);
+    }
+    if !secret.contains('\n') {
+        return;
+    }
+    let mut start = 0;
+    for line in secret.split_inclusive('\n') {
+        let end = start + line.len();
+        let value = line.trim();
+        if value.len() >= SHORTEST_LINE {
+            let value_start = start + line.len() - line.trim_start().len();
+            let value_end = value_start + value.len();
+            pieces(secret, value_start..value_end, value_end, keep);
+        } else if !value.is_empty() {
+            let line = line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
+            if line.len() >= SHORTEST_LINE {
+                pieces(secret, start..start + line.len(), start + line.len(), keep);
+            }
+        }
+        start = end;
+    }
+}
+
+/// Cuts all of a secret from a place on.
+fn whole(secret: &str, start: usize, keep: &mut dyn FnMut(Range<usize>, usize)) {
+    let text = secret.get(start..).unwrap_or_default();
+    if text.len() < SHORTEST_SECRET {
+        return;
+    }
+    let trimmed = text.trim_end().len();
+    if trimmed < SHORTEST_SECRET {
+        pieces(secret, start..secret.len(), secret.len(), keep);
+    } else {
+        let end = boundary(secret, (start + trimmed + MAX_BLANKS).min(secret.len()));
+        pieces(secret, start..start + trimmed, end, keep);
+    }
+}
+
+/// Cuts a value that is too long into pieces, none of them short, of which the last one has the blanks up to `end`.
+fn pieces(secret: &str, value: Range<usize>, end: usize, keep: &mut dyn FnMut(Range<usize>, usize)) {
+    let is_repetitive = secret.as_bytes().get(value.clone()).is_some_and(is_repetitive);
+    let length = if is_repetitive { REPETITIVE_PIECE } else { PIECE };
+    let mut start = value.start;
+    while value.end - start >= 2 * length {
+        let end = boundary(secret, start + length);
+        keep(start..end, end - start);
+        start = boundary(secret, end - OVERLAP);
+    }
+    keep(start..end, value.end - start);
+}
+
+/// The last place between two characters that is not behind this one.
+fn boundary(text: &str, place: usize) -> usize {
+    (0..=place).rev().find(|place| text.is_char_boundary(*place)).unwrap_or_default()
+}
+
+/// Returns `true` if a text begins with the same few bytes again and again.
+fn is_repetitive(text: &[u8]) -> bool {
+    [128, 512].into_iter().filter_map(|length| text.get(..length)).any(|beginning| {
+        (1..=beginning.len() / 8).any(|period| beginning[period..] == beginning[..beginning.len() - period])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_kept_once() {
+        let mut parts = Parts::default();
+        assert_eq!(parts.add("first line\nsecond line"), 0..3);
+        for known in ["first line\nsecond line", "second line", "  first line"] {
+            let new = parts.add(known);
+            assert_eq!(new.len(), usize::from(known.starts_with(' ')), "only the blanks before it are new");
+        }
+        assert_eq!(parts.secrets.len(), 2);
+    }
+
+    #[test]
+    fn a_line_becomes_a_part_with_the_blanks_behind_it() {
+        let mut parts = Parts::default();
+        parts.add("first line\nsecond line\n");
+        let new = parts.add("first line\n \n");
+        let Part { text, body } = parts.get(new.start);
+        assert_eq!((text, body, new.len()), ("first line\n \n", 10, 1));
+        assert!(parts.add("first line\n").is_empty(), "it is the beginning of that");
+    }
+}

@@ -1,0 +1,322 @@
+//! Every form of every part, found by the beginning of a text.
+//!
+//! A form is a part in one encoding. The forms are kept in a tree of chunks of 8 bytes, which is built no deeper than texts
+//! go along with it: forms wait at a node until a text comes by. Where only one part is left, its forms are encoded when
+//! a text may hold them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+use super::encoder::{Encoder, encoders};
+use super::encodings::{self, EncodingSet};
+use super::filter::{Filter, KeyHash};
+use super::parts::Parts;
+use super::prefixes::Prefixes;
+
+/// Number of bytes of a chunk.
+pub(super) const CHUNK: usize = 8;
+/// The node in which every form begins.
+const ROOT: u32 = 0;
+
+/// Forms that begin alike.
+#[derive(Clone, Copy)]
+enum Branch {
+    /// Forms of one part.
+    Part(u32, EncodingSet),
+    /// Forms of several parts, which go on from a node.
+    Node(u32),
+}
+
+/// Where forms of several parts go on that are alike so far.
+#[derive(Default)]
+struct Node {
+    /// Lengths of the tails at the node, as bits.
+    tails: u8,
+    /// Forms that were not put behind the node yet.
+    waiting: Vec<(u32, EncodingSet)>,
+}
+
+/// Result of comparing a text with forms.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Reach {
+    /// Length of the longest form that the text begins with, or zero.
+    pub complete: usize,
+    /// All of the text is the beginning of a longer form.
+    pub is_unfinished: bool,
+    /// Number of bytes that were compared, which is no less than those that are alike.
+    pub compared: usize,
+}
+
+/// Forms by their beginnings.
+#[derive(Default)]
+pub(super) struct Trie {
+    roots: HashMap<u64, Branch, KeyHash>,
+    branches: HashMap<(u32, u64), Branch, KeyHash>,
+    /// Ends of forms at a node or within the chunk behind it, each with its length in the last byte, and the first part
+    /// that ends like that.
+    tails: HashMap<(u32, u64), u32, KeyHash>,
+    nodes: Vec<Node>,
+    /// The first chunk of every form.
+    first_chunks: Filter,
+    /// The first half of it, of forms that are shorter than a chunk.
+    first_halves: Filter,
+    prefixes: Prefixes,
+    /// Number of chunks that were encoded to build the tree.
+    #[cfg(test)]
+    pub encoded: usize,
+}
+
+impl Trie {
+    pub(super) fn is_empty(&self) -> bool {
+        self.first_chunks.is_empty() && self.first_halves.is_empty()
+    }
+
+    /// Adds every form of some parts.
+    pub(super) fn add(&mut self, parts: &Parts, ids: Range<u32>) {
+        if self.nodes.is_empty() {
+            self.nodes.push(Node::default());
+        }
+        for id in ids {
+            if let Some(set) = encodings::distinct(parts.get(id)) {
+                self.place(parts, ROOT, 0, id, set);
+            }
+        }
+    }
+
+    /// Puts forms of one part that reached a node behind it.
+    fn place(&mut self, parts: &Parts, node: u32, depth: usize, id: u32, set: EncodingSet) {
+        let part = parts.get(id);
+        let mut chunks = [(0, 0); encodings::COUNT];
+        let mut count = 0;
+        let mut rest = Some(set);
+        if depth == 0
+            && let Some((head, copied)) = encodings::copied_head(part, set)
+        {
+            chunks[0] = (head, copied);
+            count = usize::from(copied != 0);
+            rest = EncodingSet::new(set.get() & !copied);
+        }
+        for form in rest.into_iter().flat_map(|set| encoders(part, set)) {
+            let mut form = form.behind(depth);
+            if form.is_complete() {
+                self.add_tail(node, 0, 0, id);
+            }
+            let Some(chunk) = self.next_chunk(node, id, &mut form) else { continue };
+            let known = chunks.iter().take(count).position(|(known, _)| *known == chunk);
+            if let Some((place, set)) = chunks.get_mut(known.unwrap_or(count)) {
+                *place = chunk;
+                *set |= form.set();
+            }
+            count += usize::from(known.is_none());
+        }
+        for (chunk, set) in chunks.iter().take(count) {
+            if let Some(set) = EncodingSet::new(*set) {
+                self.put(node, *chunk, id, set);
+            }
+        }
+    }
+
+    /// Encodes the next chunk of a form, and keeps the ends within it. Returns none if the form ends before the chunk.
+    fn next_chunk(&mut self, node: u32, id: u32, form: &mut Encoder<'_>) -> Option<u64> {
+        #[cfg(test)]
+        {
+            self.encoded += 1;
+        }
+        if let Some(chunk) = form.chunk() {
+            return Some(chunk);
+        }
+        let mut chunk = 0;
+        for length in 0..8_u8 {
+            if length > 0 && form.is_complete() {
+                self.add_tail(node, chunk, length, id);
+            }
+            chunk |= u64::from(form.next()?) << (8 * length);
+        }
+        Some(chunk)
+    }
+
+    /// Puts forms of one part with the same chunk behind a node, or lets them wait where others are.
+    fn put(&mut self, node: u32, chunk: u64, id: u32, set: EncodingSet) {
+        // Memory ends long before the numbers.
+        let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let (branch, is_new) = if node == ROOT {
+            entry(self.roots.entry(chunk), id, set)
+        } else {
+            entry(self.branches.entry((node, chunk)), id, set)
+        };
+        match *branch {
+            Branch::Part(..) if is_new => self.note_chunk(node, chunk),
+            Branch::Part(other, others) => {
+                *branch = Branch::Node(next);
+                self.nodes.push(Node { tails: 0, waiting: vec![(other, others), (id, set)] });
+            }
+            Branch::Node(next) => {
+                if let Some(next) = self.nodes.get_mut(next as usize) {
+                    next.waiting.push((id, set));
+                }
+            }
+        }
+    }
+
+    /// Puts the forms that wait at a node behind it.
+    fn settle(&mut self, parts: &Parts, node: u32, depth: usize) {
+        let waiting = self.nodes.get_mut(node as usize).map(|node| std::mem::take(&mut node.waiting));
+        for (id, set) in waiting.unwrap_or_default() {
+            self.place(parts, node, depth, id, set);
+        }
+    }
+
+    fn branch(&self, node: u32, chunk: u64) -> Option<Branch> {
+        if node == ROOT { self.roots.get(&chunk) } else { self.branches.get(&(node, chunk)) }.copied()
+    }
+
+    fn note_chunk(&mut self, node: u32, chunk: u64) {
+        self.prefixes.add((node, chunk, 8));
+        if node == ROOT {
+            self.first_chunks.add(chunk, || self.roots.keys().copied());
+        }
+    }
+
+    fn add_tail(&mut self, node: u32, bytes: u64, length: u8, id: u32) {
+        // Parts come to a node in the order of their numbers, so that the first one stays.
+        let Entry::Vacant(entry) = self.tails.entry((node, tail(bytes, length))) else { return };
+        entry.insert(id);
+        if let Some(node) = self.nodes.get_mut(node as usize) {
+            node.tails |= 1 << length;
+        }
+        self.prefixes.add((node, bytes, length));
+        if node == ROOT {
+            let all = || self.tails.keys().filter(|(node, _)| *node == ROOT).map(|(_, tail)| half(*tail));
+            self.first_halves.add(half(bytes), all);
+        }
+    }
+
+    /// Compares the beginning of a text with every form of the parts before `limit` at once. `at_end` looks as well for
+    /// forms that are longer than the text.
+    pub(super) fn reach(&mut self, parts: &Parts, limit: u32, text: &[u8], at_end: bool) -> Reach {
+        let mut reach = Reach::default();
+        let mut node = ROOT;
+        let mut at = 0;
+        loop {
+            let rest = text.get(at..).unwrap_or_default();
+            self.settle(parts, node, at);
+            let tails = self.nodes.get(node as usize).map_or(0, |node| node.tails);
+            for length in 0..8_u8 {
+                let Some(end) = rest.get(..usize::from(length)) else { break };
+                let is_tail =
+                    || self.tails.get(&(node, tail(read(end), length))).is_some_and(|id| *id < limit);
+                if tails >> length & 1 == 1 && is_tail() {
+                    reach.complete = at + end.len();
+                }
+            }
+            reach.compared += rest.len().min(CHUNK);
+            let Some(chunk) = rest.first_chunk() else {
+                reach.is_unfinished = at_end && self.goes_on(node, rest);
+                return reach;
+            };
+            match self.branch(node, u64::from_le_bytes(*chunk)) {
+                Some(Branch::Node(next)) => node = next,
+                Some(Branch::Part(id, set)) if id < limit => {
+                    for form in encoders(parts.get(id), set) {
+                        compare(form, text, &mut reach);
+                    }
+                    return reach;
+                }
+                Some(Branch::Part(..)) | None => return reach,
+            }
+            at += CHUNK;
+        }
+    }
+
+    /// Returns `true` if these bytes, fewer than a chunk, are the beginning of a form.
+    pub(super) fn begins_with(&mut self, bytes: &[u8]) -> bool {
+        self.goes_on(ROOT, bytes)
+    }
+
+    fn goes_on(&mut self, node: u32, bytes: &[u8]) -> bool {
+        self.prefixes.goes_on(node, bytes, || {
+            let roots = self.roots.keys().map(|chunk| (ROOT, *chunk, 8));
+            let branches = self.branches.keys().map(|(node, chunk)| (*node, *chunk, 8));
+            let tails = self.tails.keys().map(|(node, tail)| (*node, bytes_of(*tail), length_of(*tail)));
+            roots.chain(branches).chain(tails)
+        })
+    }
+
+    /// The places of a text at which a form may begin.
+    pub(super) fn candidates(&self, text: &[u8]) -> Vec<usize> {
+        if self.first_halves.is_empty() {
+            let mut places = Vec::new();
+            for (place, chunk) in text.windows(CHUNK).enumerate() {
+                if self.first_chunks.may_hold(read(chunk)) {
+                    places.push(place);
+                }
+            }
+            return places;
+        }
+        let may_begin = |place: &usize| {
+            let rest = text.get(*place..).unwrap_or_default();
+            let chunk = read(rest.get(..CHUNK).unwrap_or(rest));
+            self.first_halves.may_hold(half(chunk)) || self.first_chunks.may_hold(chunk)
+        };
+        (0..text.len()).filter(may_begin).collect()
+    }
+}
+
+/// The branch of an entry, which is a new one for these forms if there was none.
+fn entry<K>(entry: Entry<'_, K, Branch>, id: u32, set: EncodingSet) -> (&mut Branch, bool) {
+    match entry {
+        Entry::Occupied(entry) => (entry.into_mut(), false),
+        Entry::Vacant(entry) => (entry.insert(Branch::Part(id, set)), true),
+    }
+}
+
+/// Compares a text with one form.
+fn compare(mut form: Encoder<'_>, text: &[u8], reach: &mut Reach) {
+    let mut is_alike = true;
+    while is_alike
+        && let Some(found) = text.get(form.written..).and_then(<[u8]>::first_chunk)
+        && let Some(chunk) = form.chunk()
+    {
+        is_alike = u64::from_le_bytes(*found) == chunk;
+    }
+    let mut rest = text.get(form.written..).unwrap_or_default().iter();
+    while is_alike {
+        if form.is_complete() {
+            reach.complete = reach.complete.max(form.written);
+        }
+        let Some(byte) = form.next() else { break };
+        let found = rest.next();
+        reach.is_unfinished |= found.is_none();
+        is_alike = found == Some(&byte);
+    }
+    reach.compared += form.written;
+}
+
+/// The number that up to 8 bytes make, the first of them the lowest.
+fn read(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    }
+}
+
+/// The end of a form, fewer than 8 bytes, with its length.
+fn tail(bytes: u64, length: u8) -> u64 {
+    bytes | u64::from(length) << 56
+}
+
+/// The length of such an end.
+fn length_of(tail: u64) -> u8 {
+    tail.to_be_bytes()[0]
+}
+
+/// Its bytes.
+fn bytes_of(tail: u64) -> u64 {
+    tail & (u64::MAX >> 8)
+}
+
+/// The first half of a chunk.
+fn half(chunk: u64) -> u64 {
+    chunk & u64::from(u32::MAX)
+}

@@ -93,8 +93,9 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
         become_secret(text.as_bytes(), context.secrets);
     }
     let redactor = context.secrets.redactor();
-    let mut holds_secret =
-        matches!(&file.content, Some(Content::Text(text)) if redactor.finds(text.as_bytes()));
+    // Of a sensitive file it is known.
+    let mut holds_secret = file.sensitive
+        || matches!(&file.content, Some(Content::Text(text)) if redactor.finds(text.as_bytes()));
     let is_looked_at = file.content.is_some() && !redactor.is_empty();
     let keep_up_to = if diff || is_looked_at || file.sensitive { diff::LIMIT } else { 0 };
     let mut wanted = Wanted::default();
@@ -115,7 +116,7 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
                 if file.sensitive {
                     become_secret(content, context.secrets);
                 }
-                holds_secret = redactor.finds(content);
+                holds_secret = holds_secret || redactor.finds(content);
             }
             wanted.content = read.content.filter(|_| diff);
         }
@@ -151,7 +152,7 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     };
     let old = found.target.as_ref().and_then(|target| target.content.as_ref());
     let hidden_lines = (hidden_lines(old), hidden_lines(wanted.content.as_ref()));
-    holds_secret |= old.is_some_and(|content| redactor.finds(content));
+    holds_secret = holds_secret || old.is_some_and(|content| redactor.finds(content));
     let (names, mount) = (None, None);
     let mut state =
         State { found, names, wanted, mount, needed_by_ccm, can_back_up, diff, holds_secret, hidden_lines };

@@ -33,9 +33,10 @@ use measure::{
 /// A part of the benchmark: its name, and what it does in a scratch directory.
 type Part = (&'static str, fn(&Path));
 
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 17] = [
     // First, because until it becomes ccm a child counts with the memory of this process.
     ("memory", memory),
+    ("redaction", redaction::files),
     ("start-up", start_up),
     ("load", |_| load()),
     ("growth", growth),

@@ -1,16 +1,72 @@
 //! Hiding secrets in what commands print.
 
+use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use ccm_redaction::{Redactor, StreamRedactor};
 
-use crate::measure::time;
+use crate::measure::{millis, number_within, time};
+use crate::{bare, binary};
 
 /// As much as is read from a pipe at once.
 const READ: usize = 64 * 1024;
 const MEBIBYTES: u32 = 100;
 
-/// How fast a stream passes, in the reads in which it comes.
+/// Number of sensitive files.
+const FILES: u32 = 100;
+/// Number of their lines, of 64 bytes each.
+const LINES: u32 = 256;
+
+/// Time and memory of whole runs that find sensitive files as they should be.
+pub(crate) fn files(scratch: &Path) {
+    let Some(ccm) = binary::ccm() else { return };
+    let directory = scratch.join("sensitive");
+    std::fs::create_dir(&directory).expect("a directory");
+    let mut text = "ccm:\n  resources:\n    - file:\n".to_owned();
+    for number in 0..FILES {
+        let path = directory.join(number.to_string());
+        let _ = writeln!(text, "        - {}:", path.display());
+        let _ =
+            writeln!(text, "            mode: \"0600\"\n            sensitive: true\n            content: |");
+        for line in content(number).lines() {
+            let _ = writeln!(text, "              {line}");
+        }
+    }
+    let manifest = scratch.join("sensitive.yaml");
+    std::fs::write(&manifest, text).expect("a manifest");
+    // The first run makes the files.
+    binary::run(&ccm, scratch, &manifest);
+    for (kind, options) in [("noop", &["--noop"][..]), ("steady", &[])] {
+        let run = || {
+            let mut command = binary::apply(&ccm, scratch, &manifest);
+            command.args(options);
+            command
+        };
+        let took = time(15, || bare::peak_memory(run()));
+        let name = format!("redaction: {FILES} sensitive files of 16 KiB, {kind}");
+        number_within(&name, millis(took), "ms", 50.0);
+        let mebibytes = i32::try_from(bare::peak_memory(run())).map_or(f64::NAN, f64::from) / 1024.0;
+        number_within("  memory", mebibytes, "MiB", 60.0);
+    }
+}
+
+/// Content of which no line stands anywhere else: keys in every other file, settings in the others.
+fn content(file: u32) -> String {
+    let mut content = String::new();
+    for line in 0..LINES {
+        let one = secret(file * LINES + line);
+        let line = if file.is_multiple_of(2) {
+            format!("{one}{}", secret((FILES + file) * LINES + line)).replace(['!', '\'', '$', '-', '_'], "z")
+        } else {
+            format!("service_{file}_setting_{line} = \"{one}\"")
+        };
+        let _ = writeln!(content, "{line:x<63}");
+    }
+    content
+}
+
+/// Speed of a stream, in the reads in which it comes.
 pub(crate) fn measure() {
     let printed = printed();
     for count in [1, 100] {

@@ -70,7 +70,12 @@ pub(crate) fn hint(path: &Path, error: &io::Error) -> String {
             let owner = |path: &Path| Some(files.look(path, Look::default()).ok()?.target?.uid);
             path.ancestors().find_map(owner).map_or_else(
                 || "run ccm as the user to whom it belongs".to_owned(),
-                |uid| format!("run ccm as {} (uid {uid}), to whom it belongs", files.user_name(uid)),
+                |uid| {
+                    let name = files.user_name(uid).ok().flatten();
+                    let name =
+                        name.map_or_else(|| format!("uid {uid}"), |name| format!("{name} (uid {uid})"));
+                    format!("run ccm as {name}, to whom it belongs")
+                },
             )
         }
         _ => "move away what is in its place; ccm makes it anew".to_owned(),

@@ -15,7 +15,6 @@ mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::SystemTime;
 
 pub use content::sha256;
@@ -89,11 +88,11 @@ pub trait Files {
     /// Finds the number of a group, by name or in digits.
     fn group(&self, name: &str) -> Result<Option<u32>, FileError>;
 
-    /// The name of a user; the digits, if there is none.
-    fn user_name(&self, uid: u32) -> Rc<str>;
+    /// Finds the name of a user; none if no user has that number.
+    fn user_name(&self, uid: u32) -> Result<Option<String>, FileError>;
 
-    /// The name of a group; the digits, if there is none.
-    fn group_name(&self, gid: u32) -> Rc<str>;
+    /// Finds the name of a group; none if no group has that number.
+    fn group_name(&self, gid: u32) -> Result<Option<String>, FileError>;
 }
 
 /// How closely to look at a path.

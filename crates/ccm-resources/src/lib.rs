@@ -3,6 +3,7 @@
 //! In each folder: properties, state, the decision between the two, and a file per provider. A new type is
 //! its folder and its line in [`types`].
 
+mod accounts;
 mod apply;
 #[cfg(test)]
 mod decision_table;

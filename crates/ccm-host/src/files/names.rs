@@ -1,10 +1,6 @@
-//! Names of users and groups.
+//! Names and numbers of users and groups, each read from the system's databases on every call.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::rc::Rc;
-use std::thread::LocalKey;
 
 use nix::errno::Errno;
 use nix::unistd::{Gid, Group, Uid, User};
@@ -19,15 +15,35 @@ pub(super) fn group(name: &str) -> Result<Option<u32>, FileError> {
     number_of(name, Group::from_name(name).map(|group| group.map(|group| group.gid.as_raw())))
 }
 
+pub(super) fn user_name(uid: u32) -> Result<Option<String>, FileError> {
+    found(&uid.to_string(), User::from_uid(Uid::from_raw(uid)).map(|user| user.map(|user| user.name)))
+}
+
+pub(super) fn group_name(gid: u32) -> Result<Option<String>, FileError> {
+    found(&gid.to_string(), Group::from_gid(Gid::from_raw(gid)).map(|group| group.map(|group| group.name)))
+}
+
+/// Returns owner and group by name, or by number where there is no name.
+pub(super) fn owners(uid: u32, gid: u32) -> String {
+    let user = user_name(uid).ok().flatten().unwrap_or_else(|| uid.to_string());
+    let group = group_name(gid).ok().flatten().unwrap_or_else(|| gid.to_string());
+    format!("{user}:{group}")
+}
+
 /// A name may consist of digits, so it is looked for first.
-fn number_of(name: &str, found: Result<Option<u32>, Errno>) -> Result<Option<u32>, FileError> {
-    let number = in_digits(name);
-    match found {
-        Ok(found) => Ok(found.or(number)),
-        Err(_) if number.is_some() => Ok(number),
-        // Some databases answer with these that there is no such name.
+fn number_of(name: &str, number: Result<Option<u32>, Errno>) -> Result<Option<u32>, FileError> {
+    match (found(name, number), in_digits(name)) {
+        (Ok(None) | Err(_), Some(number)) => Ok(Some(number)),
+        (found, _) => found,
+    }
+}
+
+fn found<T>(what: &str, answer: Result<Option<T>, Errno>) -> Result<Option<T>, FileError> {
+    match answer {
+        Ok(found) => Ok(found),
+        // Some databases answer with these that there is no such entry.
         Err(Errno::ENOENT | Errno::ESRCH | Errno::EBADF | Errno::EPERM) => Ok(None),
-        Err(error) => Err(FileError::step(Path::new(name), Step::Lookup, error)),
+        Err(error) => Err(FileError::step(Path::new(what), Step::Lookup, error)),
     }
 }
 
@@ -35,39 +51,4 @@ fn number_of(name: &str, found: Result<Option<u32>, Errno>) -> Result<Option<u32
 fn in_digits(name: &str) -> Option<u32> {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     name.parse().ok().filter(|number| is_number && *number != u32::MAX)
-}
-
-pub(super) fn user_name(uid: u32) -> Rc<str> {
-    let name = || User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name);
-    remembered(&USERS, uid, name).unwrap_or_else(|| uid.to_string().into())
-}
-
-pub(super) fn group_name(gid: u32) -> Rc<str> {
-    let name = || Group::from_gid(Gid::from_raw(gid)).ok().flatten().map(|group| group.name);
-    remembered(&GROUPS, gid, name).unwrap_or_else(|| gid.to_string().into())
-}
-
-/// They are few, and a small tree is searched faster than a number is hashed.
-type Names = RefCell<BTreeMap<u32, Rc<str>>>;
-
-thread_local! {
-    static USERS: Names = const { RefCell::new(BTreeMap::new()) };
-    static GROUPS: Names = const { RefCell::new(BTreeMap::new()) };
-}
-
-/// Asks for a name once: it is only shown, and to ask for each file would cost more than to read the file. What
-/// has no name yet is asked for again, because an earlier resource may have made it.
-fn remembered(
-    names: &'static LocalKey<Names>,
-    number: u32,
-    ask: impl FnOnce() -> Option<String>,
-) -> Option<Rc<str>> {
-    names.with_borrow_mut(|names| {
-        if let Some(name) = names.get(&number) {
-            return Some(Rc::clone(name));
-        }
-        let name: Rc<str> = ask()?.into();
-        names.insert(number, Rc::clone(&name));
-        Some(name)
-    })
 }

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::SystemTime;
 
 use rustix::process::{getegid, geteuid, getgroups};
@@ -114,11 +113,11 @@ impl Files for SystemFiles {
         names::group(name)
     }
 
-    fn user_name(&self, uid: u32) -> Rc<str> {
+    fn user_name(&self, uid: u32) -> Result<Option<String>, FileError> {
         names::user_name(uid)
     }
 
-    fn group_name(&self, gid: u32) -> Rc<str> {
+    fn group_name(&self, gid: u32) -> Result<Option<String>, FileError> {
         names::group_name(gid)
     }
 }

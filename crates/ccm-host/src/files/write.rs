@@ -324,7 +324,7 @@ fn differing(stat: &Stat, uid: Option<u32>, gid: Option<u32>) -> (Option<Uid>, O
 fn owners(stat: &Stat, uid: Option<Uid>, gid: Option<Gid>) -> String {
     let uid = uid.map_or(stat.st_uid, Uid::as_raw);
     let gid = gid.map_or(stat.st_gid, Gid::as_raw);
-    format!("{}:{}", names::user_name(uid), names::group_name(gid))
+    names::owners(uid, gid)
 }
 
 fn unkept(path: &Path, (name, error): Refused) -> FileError {

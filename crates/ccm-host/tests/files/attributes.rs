@@ -152,7 +152,7 @@ fn what_may_not_be_given_fails_before_the_file_is_replaced() {
     let path = scratch.write("f", "old");
     let wanted = Attributes { uid: Some(0), ..Attributes::default() };
     let shown = |text: String| text.replace(&scratch.at(""), "");
-    let group = files().group_name(owners(&path).1);
+    let group = files().group_name(owners(&path).1).expect("an answer").expect("a name");
     let refused = format!("could not be given to root:{group}: Operation not permitted (os error 1)");
     assert_eq!(shown(told(write_with(&path, "new", wanted))), format!("\"f\" {refused}"));
     assert_eq!(shown(told(files().set_attributes(&path, wanted))), format!("\"f\" {refused}"));

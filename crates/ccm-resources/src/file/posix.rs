@@ -14,6 +14,7 @@ use super::decide::{Done, FileResource, Plan, Removed, mount_point, plan};
 use super::diff;
 use super::state::{State, Wanted};
 use super::wanted::{Content, Ensure, File};
+use crate::accounts::Accounts;
 
 /// A file whose content is not managed is read for its checksum only if it is no longer than this.
 const UNMANAGED: u64 = 16 << 20;
@@ -43,7 +44,10 @@ impl Provider<FileResource> for Posix {
         reading: Reading<'a, Done>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<State, Failure>> {
-        Box::pin(async move { status(file, &reading, context) })
+        Box::pin(async move {
+            let accounts = Accounts::of(context).await;
+            status(file, &reading, &accounts, context)
+        })
     }
 
     fn foresee<'a>(
@@ -52,7 +56,10 @@ impl Provider<FileResource> for Posix {
         _: &'a State,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(std::future::ready(Ok(ungiven(file, context.host.files).into_iter().collect())))
+        Box::pin(async move {
+            let accounts = Accounts::of(context).await;
+            Ok(ungiven(file, context.host.files, &accounts).into_iter().collect())
+        })
     }
 
     fn execute<'a>(
@@ -66,25 +73,30 @@ impl Provider<FileResource> for Posix {
 }
 
 /// Says what owner and group ccm could not give a file, as far as that can be seen.
-fn ungiven(file: &File, files: &dyn Files) -> Option<String> {
+fn ungiven(file: &File, files: &dyn Files, accounts: &Accounts<'_>) -> Option<String> {
     let found = files.look(&file.path, Look::default()).ok()?.target;
     // Without content the file itself stays, and keeps what it has.
     let kept = found.filter(|_| file.content.is_some() && file.ensure == Ensure::Present);
     let number = |name: &Option<String>, find: &dyn Fn(&str) -> Option<u32>| name.as_deref().and_then(find);
-    let uid = number(&file.owner, &|name| files.user(name).ok().flatten());
-    let gid = number(&file.group, &|name| files.group(name).ok().flatten());
+    let uid = number(&file.owner, &|name| accounts.user(name).ok().flatten());
+    let gid = number(&file.group, &|name| accounts.group(name).ok().flatten());
     let uid = uid.or(kept.as_ref().map(|kept| kept.uid));
     let gid = gid.or(kept.as_ref().map(|kept| kept.gid));
     if file.ensure == Ensure::Absent || files.may_give(uid, gid) {
         return None;
     }
-    let user = uid.map(|uid| format!("user {}", files.user_name(uid)));
-    let group = gid.map(|gid| format!("group {}", files.group_name(gid)));
+    let user = uid.map(|uid| format!("user {}", accounts.user_name(uid)));
+    let group = gid.map(|gid| format!("group {}", accounts.group_name(gid)));
     let names: Vec<String> = user.into_iter().chain(group).collect();
     Some(format!("ccm can't give a file to {} as who it runs", names.join(" and ")))
 }
 
-fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Result<State, Failure> {
+fn status(
+    file: &File,
+    reading: &Reading<'_, Done>,
+    accounts: &Accounts<'_>,
+    context: &Context<'_>,
+) -> Result<State, Failure> {
     let files = context.host.files;
     // What was done is judged by what was written, even if the source has changed since.
     let before = matches!(reading, Reading::Before { .. });
@@ -100,8 +112,8 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     let keep_up_to = if diff || is_looked_at || file.sensitive { diff::LIMIT } else { 0 };
     let mut wanted = Wanted::default();
     if file.ensure != Ensure::Absent {
-        wanted.uid = number(file.owner.as_deref(), "user", |name| files.user(name))?;
-        wanted.gid = number(file.group.as_deref(), "group", |name| files.group(name))?;
+        wanted.uid = number(file.owner.as_deref(), "user", |name| accounts.user(name))?;
+        wanted.gid = number(file.group.as_deref(), "group", |name| accounts.group(name))?;
     }
     match (reading, &file.content) {
         (Reading::After(done), _) => wanted.sha256.clone_from(&done.sha256),
@@ -159,7 +171,7 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
     let plan = plan(file, &state);
     let is_kept = before && matches!(plan, Plan::Keep(_));
     if !is_kept || context.describe_unchanged {
-        state.names = names_found(file, &state, files);
+        state.names = names_found(file, &state, accounts);
     }
     // To ask about mounts takes its time, and only a change can fail because of one.
     if before && plan.replaces() {
@@ -170,7 +182,7 @@ fn status(file: &File, reading: &Reading<'_, Done>, context: &Context<'_>) -> Re
 }
 
 /// Finds the names of the owner and the group of what is there, as the manifest writes them if it does.
-fn names_found(file: &File, state: &State, files: &dyn Files) -> Option<(Rc<str>, Rc<str>)> {
+fn names_found(file: &File, state: &State, accounts: &Accounts<'_>) -> Option<(Rc<str>, Rc<str>)> {
     let target = state.found.target.as_ref()?;
     let written = |number, wanted: Option<u32>, written: &Option<String>| {
         let written = written.as_deref().filter(|name| wanted == Some(number) && !is_number(name));
@@ -179,8 +191,8 @@ fn names_found(file: &File, state: &State, files: &dyn Files) -> Option<(Rc<str>
     let owner = written(target.uid, state.wanted.uid, &file.owner);
     let group = written(target.gid, state.wanted.gid, &file.group);
     Some((
-        owner.unwrap_or_else(|| files.user_name(target.uid)),
-        group.unwrap_or_else(|| files.group_name(target.gid)),
+        owner.unwrap_or_else(|| accounts.user_name(target.uid)),
+        group.unwrap_or_else(|| accounts.group_name(target.gid)),
     ))
 }
 

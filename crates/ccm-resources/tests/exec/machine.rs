@@ -60,6 +60,7 @@ impl Machine {
             state_directory: None,
             secrets: &self.secrets,
             cancellation,
+            describe_unchanged: true,
         };
         let host = Host { runner: &self.runner, files: &self.files, clock };
         run(vec![resource], host, &manner).pop().expect("a transaction")

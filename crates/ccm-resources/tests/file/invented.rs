@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use ccm_host::sha256;
 use ccm_model::Outcome;
 use ccm_redaction::Secrets;
+use ccm_testkit::{FakeFile, FakeFiles};
 use ccm_testkit::{FakeFile, FakeFiles};
 
 use crate::file;
@@ -13,7 +15,7 @@ use crate::run::failure;
 fn machine() -> FakeFiles {
     let mut files = FakeFiles::default();
     files.directories.insert("/etc".into());
-    files.names.extend([("app".to_owned(), 100), ("web".to_owned(), 200)]);
+    files.names.get_mut().extend([("app".to_owned(), 100), ("web".to_owned(), 200)]);
     files
 }
 

@@ -44,6 +44,7 @@ impl<'a> Runs<'a> {
             state_directory: self.state_directory,
             secrets: &self.secrets,
             cancellation: &Cancellation::never(),
+            describe_unchanged: true,
         };
         run(vec![resource], host, &manner).pop().expect("a transaction")
     }

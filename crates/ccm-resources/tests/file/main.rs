@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod accounts;
 mod applying;
 #[path = "../build/mod.rs"]
 mod build;

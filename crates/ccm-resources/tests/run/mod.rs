@@ -18,6 +18,7 @@ pub(crate) struct Manner<'a> {
     pub state_directory: Option<&'a Path>,
     pub secrets: &'a Secrets,
     pub cancellation: &'a Cancellation,
+    pub describe_unchanged: bool,
 }
 
 /// Runs resources behind those doors to the machine: what became of each.
@@ -38,7 +39,7 @@ pub(crate) fn run(resources: Vec<Resource>, host: Host<'_>, manner: &Manner<'_>)
         directory: manner.directory,
         state_directory: manner.state_directory,
         ledger: None,
-        describe_unchanged: true,
+        describe_unchanged: manner.describe_unchanged,
     };
     let mut transactions = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
@@ -60,6 +61,7 @@ pub(crate) fn run_simply(resources: Vec<Resource>, host: Host<'_>, noop: bool) -
         state_directory: Some(Path::new("/state")),
         secrets: &Secrets::new(),
         cancellation: &Cancellation::never(),
+        describe_unchanged: true,
     };
     run(resources, host, &manner)
 }

@@ -1,10 +1,9 @@
 //! Files that a test names.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::SystemTime;
 
 use ccm_host::{
@@ -29,7 +28,13 @@ pub struct FakeFiles {
     /// What is more than its path. Writing, making and removing works on these.
     pub entries: RefCell<BTreeMap<PathBuf, FakeFile>>,
     /// Users and groups beside root and those in digits.
-    pub names: BTreeMap<String, u32>,
+    pub names: RefCell<BTreeMap<String, u32>>,
+    /// Number of lookups of users and groups that fail next.
+    pub failing_lookups: Cell<usize>,
+    /// Every user and group that was looked up, in order.
+    pub lookups: RefCell<Vec<String>>,
+    /// Every file whose content was read to answer [`Files::look`], in order.
+    pub contents_read: RefCell<Vec<PathBuf>>,
 }
 
 /// Something in [`FakeFiles`].
@@ -86,14 +91,28 @@ impl FakeFiles {
         all.filter(|other| other.starts_with(path) && *other != path).cloned().collect()
     }
 
-    fn number(&self, name: &str) -> Option<u32> {
-        let known = self.names.get(name).copied().or((name == "root").then_some(0));
-        known.or_else(|| name.parse().ok())
+    fn number(&self, kind: &str, name: &str) -> Result<Option<u32>, FileError> {
+        self.look_up(kind, name)?;
+        let known = self.names.borrow().get(name).copied().or((name == "root").then_some(0));
+        Ok(known.or_else(|| name.parse().ok()))
     }
 
-    fn name(&self, number: u32) -> String {
-        let known = self.names.iter().find(|(_, known)| **known == number).map(|(name, _)| name.clone());
-        known.unwrap_or_else(|| if number == 0 { "root".to_owned() } else { number.to_string() })
+    fn name(&self, kind: &str, number: u32) -> Result<Option<String>, FileError> {
+        self.look_up(kind, &number.to_string())?;
+        let names = self.names.borrow();
+        let known = names.iter().find(|(_, known)| **known == number).map(|(name, _)| name.clone());
+        Ok(known.or_else(|| (number == 0).then(|| "root".to_owned())))
+    }
+
+    fn look_up(&self, kind: &str, what: &str) -> Result<(), FileError> {
+        self.lookups.borrow_mut().push(format!("{kind} {what}"));
+        match self.failing_lookups.get().checked_sub(1) {
+            None => Ok(()),
+            Some(left) => {
+                self.failing_lookups.set(left);
+                Err(refused(Path::new(what), Step::Lookup, Errno::ECONNREFUSED))
+            }
+        }
     }
 
     fn parent_is_missing(&self, path: &Path) -> bool {
@@ -129,6 +148,9 @@ impl Files for FakeFiles {
             Some(_) => FileKind::File,
             None => FileKind::Directory { empty: Some(self.below(path).is_empty()) },
         };
+        if look.hash != Hash::Never && content.is_some() {
+            self.contents_read.borrow_mut().push(path.to_owned());
+        }
         let is_same = look.hash != Hash::Never && content.is_some() && content.as_deref() == look.compare;
         let read = content.filter(|_| !is_same);
         let sha256 = read.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
@@ -210,18 +232,18 @@ impl Files for FakeFiles {
     }
 
     fn user(&self, name: &str) -> Result<Option<u32>, FileError> {
-        Ok(self.number(name))
+        self.number("user", name)
     }
 
     fn group(&self, name: &str) -> Result<Option<u32>, FileError> {
-        Ok(self.number(name))
+        self.number("group", name)
     }
 
-    fn user_name(&self, uid: u32) -> Rc<str> {
-        self.name(uid).into()
+    fn user_name(&self, uid: u32) -> Result<Option<String>, FileError> {
+        self.name("user", uid)
     }
 
-    fn group_name(&self, gid: u32) -> Rc<str> {
-        self.name(gid).into()
+    fn group_name(&self, gid: u32) -> Result<Option<String>, FileError> {
+        self.name("group", gid)
     }
 }

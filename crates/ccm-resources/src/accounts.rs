@@ -1,0 +1,87 @@
+//! Users and groups, looked up once until something is executed.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::rc::Rc;
+
+use ccm_engine::Context;
+use ccm_host::{FileError, Files};
+
+/// Users and groups of this machine.
+///
+/// A lookup parses `/etc/passwd` or asks a server, which costs more than to compare a file. The results are kept in the
+/// engine's cache, which is invalidated by everything that is executed: a command may add, rename or remove a user.
+pub(crate) struct Accounts<'a> {
+    files: &'a dyn Files,
+    cache: Rc<AccountCache>,
+}
+
+/// Results of lookups. Failed lookups are not among them.
+#[derive(Default)]
+struct AccountCache {
+    users: Lookups,
+    groups: Lookups,
+}
+
+#[derive(Default)]
+struct Lookups {
+    /// Numbers by name; none where there is no such name.
+    numbers: RefCell<BTreeMap<String, Option<u32>>>,
+    /// Names by number; the digits where there is no name.
+    names: RefCell<BTreeMap<u32, Rc<str>>>,
+}
+
+impl<'a> Accounts<'a> {
+    /// Users and groups as the resources before this one have found them.
+    pub(crate) async fn of(context: &Context<'a>) -> Self {
+        let cache = context.shared(async || Ok::<_, Infallible>(AccountCache::default())).await;
+        Self { files: context.host.files, cache: cache.unwrap_or_else(|never| match never {}) }
+    }
+
+    /// Finds the number of a user, by name or in digits.
+    pub(crate) fn user(&self, name: &str) -> Result<Option<u32>, FileError> {
+        self.cache.users.number(name, |name| self.files.user(name))
+    }
+
+    /// Finds the number of a group, by name or in digits.
+    pub(crate) fn group(&self, name: &str) -> Result<Option<u32>, FileError> {
+        self.cache.groups.number(name, |name| self.files.group(name))
+    }
+
+    /// Returns the name of a user, or the digits.
+    pub(crate) fn user_name(&self, uid: u32) -> Rc<str> {
+        self.cache.users.name(uid, |uid| self.files.user_name(uid))
+    }
+
+    /// Returns the name of a group, or the digits.
+    pub(crate) fn group_name(&self, gid: u32) -> Rc<str> {
+        self.cache.groups.name(gid, |gid| self.files.group_name(gid))
+    }
+}
+
+impl Lookups {
+    fn number(
+        &self,
+        name: &str,
+        look_up: impl FnOnce(&str) -> Result<Option<u32>, FileError>,
+    ) -> Result<Option<u32>, FileError> {
+        if let Some(number) = self.numbers.borrow().get(name) {
+            return Ok(*number);
+        }
+        let number = look_up(name)?;
+        self.numbers.borrow_mut().insert(name.to_owned(), number);
+        Ok(number)
+    }
+
+    /// A name is only shown, so the digits have to do where the lookup fails.
+    fn name(&self, number: u32, look_up: impl FnOnce(u32) -> Result<Option<String>, FileError>) -> Rc<str> {
+        if let Some(name) = self.names.borrow().get(&number) {
+            return Rc::clone(name);
+        }
+        let Ok(name) = look_up(number) else { return number.to_string().into() };
+        let name: Rc<str> = name.unwrap_or_else(|| number.to_string()).into();
+        self.names.borrow_mut().insert(number, Rc::clone(&name));
+        name
+    }
+}

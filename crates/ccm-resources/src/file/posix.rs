@@ -16,7 +16,7 @@ use super::state::{State, Wanted};
 use super::wanted::{Content, Ensure, File};
 use crate::accounts::Accounts;
 
-/// A file whose content is not managed is read for its checksum only if it is no longer than this.
+/// Content that is not managed is read for a reported checksum only if it is no longer than this.
 const UNMANAGED: u64 = 16 << 20;
 
 /// Content of more bytes than this is not looked for in what others say.
@@ -115,6 +115,12 @@ fn status(
         wanted.uid = number(file.owner.as_deref(), "user", |name| accounts.user(name))?;
         wanted.gid = number(file.group.as_deref(), "group", |name| accounts.group(name))?;
     }
+    if before
+        && !context.describe_unchanged
+        && let Some(unchanged) = unchanged_by_attributes(file, &wanted, files)
+    {
+        return Ok(unchanged);
+    }
     match (reading, &file.content) {
         (Reading::After(done), _) => wanted.sha256.clone_from(&done.sha256),
         (_, Some(Content::Text(text))) => {
@@ -179,6 +185,18 @@ fn status(
         state.mount = mount.map_err(|error| failure(&error))?;
     }
     Ok(state)
+}
+
+/// Returns the state of a file without managed content if nothing is to be changed. The content is not read: its checksum
+/// would only be reported, and a log can be long.
+fn unchanged_by_attributes(file: &File, wanted: &Wanted, files: &dyn Files) -> Option<State> {
+    if file.content.is_some() {
+        return None;
+    }
+    // An error is reported by the closer look that follows.
+    let found = files.look(&file.path, Look::default()).ok()?;
+    let state = State { found, wanted: wanted.clone(), ..State::default() };
+    matches!(plan(file, &state), Plan::Keep(_)).then_some(state)
 }
 
 /// Finds the names of the owner and the group of what is there, as the manifest writes them if it does.

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use ccm_host::sha256;
+use ccm_host::{FakeFile, FakeFiles, sha256};
 use ccm_model::Outcome;
 use ccm_redaction::Secrets;
-use ccm_testkit::{FakeFile, FakeFiles};
 use ccm_testkit::{FakeFile, FakeFiles};
 
 use crate::file;
@@ -27,6 +26,7 @@ fn runs(files: &FakeFiles) -> Runs<'_> {
         noop: false,
         diff: false,
         secrets: Secrets::new(),
+        describe_unchanged: true,
     }
 }
 
@@ -102,4 +102,47 @@ fn noop_foresees_an_owner_that_can_not_be_given() {
         assert!(matches!(transaction.outcome, Outcome::WouldChange { .. }), "{transaction:?}");
         assert_eq!(transaction.warnings, warning.map(str::to_owned).into_iter().collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn content_that_is_not_managed_is_read_only_for_a_checksum_that_is_reported() {
+    let big = |mode| FakeFile { mode, ..FakeFile::of("a log") };
+    for (found, described, noop, reads) in [
+        (0o640, false, false, 0),
+        (0o640, false, true, 0),
+        (0o640, true, false, 1),
+        (0o640, true, true, 1),
+        (0o600, false, true, 1),
+    ] {
+        let files = machine();
+        files.entries.borrow_mut().insert("/etc/f".into(), big(found));
+        let runs = Runs { noop, describe_unchanged: described, ..runs(&files) };
+        let transaction = runs.apply(file("/etc/f", &[("mode", "0640")]));
+        assert_eq!(transaction.outcome.is_change(), found != 0o640, "{transaction:?}");
+        assert_eq!(
+            files.contents_read.borrow().len(),
+            reads,
+            "mode {found:o}, described {described}, noop {noop}"
+        );
+        let state = transaction.state.filter(|_| reads > 0);
+        assert!(state.is_none_or(|state| state["checksum"] == sha256(b"a log")));
+    }
+    let files = machine();
+    files.entries.borrow_mut().insert("/etc/f".into(), big(0o600));
+    let runs = Runs { describe_unchanged: false, ..runs(&files) };
+    let transaction = runs.apply(file("/etc/f", &[("mode", "0640")]));
+    assert_eq!(transaction.outcome, Outcome::Changed);
+    assert_eq!(transaction.state.expect("a state")["checksum"], sha256(b"a log"));
+    assert!(files.contents_read.borrow().len() <= 2, "before the change and after it");
+}
+
+#[test]
+fn of_a_link_a_failure_reports_the_checksum_of_what_is_behind() {
+    let files = machine();
+    let link = FakeFile { link: true, mode: 0o600, ..FakeFile::of("behind") };
+    files.entries.borrow_mut().insert("/etc/f".into(), link);
+    let runs = Runs { describe_unchanged: false, ..runs(&files) };
+    let transaction = runs.apply(file("/etc/f", &[("mode", "0640")]));
+    assert!(failure(&transaction).chain[0].contains("is a symbolic link"));
+    assert_eq!(transaction.state.expect("a state")["checksum"], sha256(b"behind"));
 }

@@ -18,6 +18,7 @@ pub(crate) struct Runs<'a> {
     pub noop: bool,
     pub diff: bool,
     pub secrets: Secrets,
+    pub describe_unchanged: bool,
 }
 
 impl<'a> Runs<'a> {
@@ -30,6 +31,7 @@ impl<'a> Runs<'a> {
             noop: false,
             diff: false,
             secrets: Secrets::new(),
+            describe_unchanged: true,
         }
     }
 
@@ -44,7 +46,7 @@ impl<'a> Runs<'a> {
             state_directory: self.state_directory,
             secrets: &self.secrets,
             cancellation: &Cancellation::never(),
-            describe_unchanged: true,
+            describe_unchanged: self.describe_unchanged,
         };
         run(vec![resource], host, &manner).pop().expect("a transaction")
     }

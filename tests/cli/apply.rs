@@ -1,5 +1,7 @@
 //! Runs: what they print, and how they end.
 
+use std::io::{BufRead as _, BufReader};
+
 use ccm_testkit::Scratch;
 use insta::assert_snapshot;
 
@@ -135,6 +137,25 @@ fn the_messages_of_the_manifest_frame_the_run() {
     let scratch = Scratch::new();
     let manifest = "ccm: {pre_message: before, post_message: after, resources: [{exec: {name: 'true'}}]}";
     assert_snapshot!(crate::apply(&scratch, manifest, &[]).shown());
+}
+
+#[test]
+fn an_unchanged_resource_is_reported_before_the_run_waits_for_a_command() {
+    let scratch = Scratch::new();
+    let fifo = scratch.at("go");
+    let status = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
+    assert!(status.success());
+    let execs = format!("[{{stays: {{command: 'true', creates: /}}}}, {{waits: {{command: cat {fifo}}}}}]");
+    scratch.write("manifest.yaml", format!("ccm: {{resources: [{{exec: {execs}}}]}}"));
+    let mut running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
+    let mut lines = BufReader::new(running.take_stdout().expect("a pipe")).lines();
+    let mut next = || lines.next().expect("a line").expect("text");
+    assert!(next().starts_with("INFO  exec#stays stable"));
+    // Only now can the second command end.
+    std::fs::write(&fifo, "").expect("the command reads");
+    assert!(next().starts_with("WARN  exec#waits changed"));
+    assert!(next().starts_with("Summary: 2 resources"));
+    assert_eq!(running.finish().code, 0);
 }
 
 #[test]

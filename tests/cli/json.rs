@@ -95,7 +95,7 @@ fn lines_come_while_the_run_goes_on() {
     };
     assert_eq!(next().expect("a line")["protocol"], "io.choria.ccm.v1.session.start");
     assert_eq!(next().expect("a line")["name"], "first");
-    // That nothing happened may wait for more to tell, but not as long as a command runs.
+    // That nothing happened may wait for more to tell, but not while the run itself waits.
     assert_eq!(next().expect("a line")["name"], "stays");
     // Only now can the second command end.
     std::fs::write(&fifo, "").expect("the command reads");

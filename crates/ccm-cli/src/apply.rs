@@ -1,6 +1,7 @@
 //! `ccm apply`: the wiring of a run.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -204,6 +205,14 @@ pub(crate) async fn shown(
 ) -> RunSummary {
     let span = debug_log::run_span(listeners.borrow().identity());
     let mut run = pin!(run.instrument(span));
+    let mut run = pin!(poll_fn(|context| {
+        let polled = run.as_mut().poll(context);
+        // While the run waits, for a command as a rule, no more lines come that could be written together.
+        if polled.is_pending() {
+            listeners.borrow_mut().write_out();
+        }
+        polled
+    }));
     let mut progress = pin!(listeners::show_progress(listeners));
     tokio::select! {
         biased;

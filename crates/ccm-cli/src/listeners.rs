@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::io::{self, ErrorKind, Write, stdout};
+use std::io::{self, BufWriter, ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use anstream::AutoStream;
+use anstream::{AutoStream, ColorChoice};
 use ccm_host::state::{AppendFile, Directory};
 use ccm_host::{Clock, Outlet, Terminal, after, random, variable};
 use ccm_model::{Event, RunSummary};
@@ -96,8 +96,7 @@ impl<'a> Listeners<'a> {
         let began = clock.now();
         let report = match arguments.output {
             Output::Text => {
-                let out: Box<dyn Write> = Box::new(output);
-                let out = AutoStream::new(out, AutoStream::choice(&stdout()));
+                let out = text_output(output, AutoStream::choice(&stdout()));
                 Report::Text(TextReport::new(out, verbosity(arguments)))
             }
             Output::Jsonl => Report::Lines(JsonLines::new(output)),
@@ -206,8 +205,8 @@ impl<'a> Listeners<'a> {
         }
     }
 
-    fn tick(&mut self) {
-        // While a command runs nothing else is told, and what was told before is not to wait for its end.
+    /// Writes out the lines that wait for more of them.
+    pub(crate) fn write_out(&mut self) {
         match &mut self.report {
             Report::Text(report) => report.write_out(),
             Report::Lines(lines) => lines.write_out(),
@@ -216,6 +215,9 @@ impl<'a> Listeners<'a> {
         if let Some((_, lines)) = &mut self.events_file {
             lines.write_out();
         }
+    }
+
+    fn tick(&mut self) {
         if let Some(terminal) = self.terminal
             && let Some(text) = self.progress.tick(self.clock.monotonic(), terminal.width())
         {
@@ -293,11 +295,52 @@ pub(crate) async fn show_progress(listeners: &RefCell<Listeners<'_>>) -> Infalli
     }
 }
 
+/// Writes text with or without its colours. Without them `AutoStream` splits it at each, so the pieces are put together again
+/// until the report flushes them.
+fn text_output(output: impl Write + 'static, choice: ColorChoice) -> AutoStream<Box<dyn Write>> {
+    AutoStream::new(Box::new(BufWriter::new(output)), choice)
+}
+
 fn verbosity(arguments: &Apply) -> Verbosity {
     match (arguments.quiet, arguments.verbose) {
         (true, _) => Verbosity::Quiet,
         (false, 0) => Verbosity::Normal,
         (false, 1) => Verbosity::Verbose,
         (false, _) => Verbosity::Everything,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+
+    /// Sends each write on.
+    struct Pieces(Sender<String>);
+
+    impl Write for Pieces {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(String::from_utf8_lossy(bytes).into_owned()).map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn text_is_written_in_one_piece_with_and_without_its_colours() {
+        let coloured = "\u{1b}[32mINFO\u{1b}[0m  exec#a \u{1b}[32mstable\u{1b}[0m\n".repeat(3);
+        let plain = "INFO  exec#a stable\n".repeat(3);
+        for (choice, expected) in [(ColorChoice::Never, plain), (ColorChoice::Always, coloured.clone())] {
+            let (sender, pieces) = channel();
+            let mut output = text_output(Pieces(sender), choice);
+            output.write_all(coloured.as_bytes()).expect("a write");
+            assert_eq!(pieces.try_iter().count(), 0);
+            output.flush().expect("a flush");
+            assert_eq!(pieces.try_iter().collect::<Vec<_>>(), [expected]);
+        }
     }
 }

@@ -47,6 +47,8 @@ struct State {
     dropped: u64,
     /// The error that ended writing to standard output.
     error: Option<i32>,
+    /// The thread waits for a piece, and nobody has woken it yet.
+    is_idle: bool,
 }
 
 impl Outlet {
@@ -100,7 +102,12 @@ impl Write for Outlet {
             }
             _ => state.pieces.push_back((self.target, bytes.to_vec())),
         }
-        self.shared.filled.notify_one();
+        // A thread that is awake looks for more before it waits again. To wake it costs two switches between threads.
+        let wakes = std::mem::take(&mut state.is_idle);
+        drop(state);
+        if wakes {
+            self.shared.filled.notify_one();
+        }
         Ok(bytes.len())
     }
 
@@ -122,6 +129,7 @@ impl Shared {
         let mut state = self.state();
         loop {
             let Some((target, piece)) = state.pieces.pop_front() else {
+                state.is_idle = true;
                 state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };

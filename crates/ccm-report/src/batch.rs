@@ -6,8 +6,8 @@ use std::time::Duration;
 /// What tells that nothing happened waits until it is this long, or tells of this much time.
 ///
 /// A steady run of thousands of resources would otherwise cost a system call for each. What is lost when the
-/// machine dies says only that nothing happened; everything else is written out at once. Time that goes by while nothing
-/// is told, as during a long command, is for the owner to notice, who then calls [`Batch::write_out`].
+/// machine dies says only that nothing happened; everything else is written out at once. The owner calls [`Batch::write_out`]
+/// where the run waits, as for a command.
 const PENDING_BYTES: usize = 8 * 1024;
 const PENDING_RUNTIME: Duration = Duration::from_millis(50);
 

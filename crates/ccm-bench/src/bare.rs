@@ -6,10 +6,12 @@ use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read as _, Write as _, pipe};
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 use std::ptr::null_mut;
+
+use ccm_host::{Cancellation, Files as _, SystemFiles};
 
 /// Starts /bin/true with a new session and two pipes, reads both to their ends, and waits; so many times.
 pub(crate) fn spawn_true(count: u32) {
@@ -89,6 +91,15 @@ pub(crate) fn fill(directory: &Path, wanted: &[String]) {
     for (number, wanted) in wanted.iter().enumerate() {
         std::fs::write(directory.join(number.to_string()), wanted).expect("to write");
     }
+}
+
+/// The names of the user and the group that a directory belongs to.
+pub(crate) fn owners(directory: &Path) -> (String, String) {
+    let metadata = std::fs::metadata(directory).expect("the directory");
+    let files = SystemFiles::new(Cancellation::never());
+    let user = files.user_name(metadata.uid()).expect("the users").expect("a user");
+    let group = files.group_name(metadata.gid()).expect("the groups").expect("a group");
+    (user, group)
 }
 
 /// Looks at a file so many times.

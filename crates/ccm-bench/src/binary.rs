@@ -15,6 +15,15 @@ pub(crate) fn run(ccm: &Path, scratch: &Path, manifest: &Path) {
     assert!(status.is_ok_and(|status| status.success()), "ccm failed");
 }
 
+/// Applies a manifest, and reads the text report from a pipe.
+pub(crate) fn report(ccm: &Path, scratch: &Path, manifest: &Path) -> Vec<u8> {
+    let output =
+        apply_with(ccm, &[], scratch, manifest).stdout(Stdio::piped()).stderr(Stdio::inherit()).output();
+    let output = output.expect("ccm");
+    assert!(output.status.success(), "ccm failed");
+    output.stdout
+}
+
 /// Reads and checks a manifest.
 pub(crate) fn validate(ccm: &Path, manifest: &Path) {
     let status =
@@ -24,8 +33,12 @@ pub(crate) fn validate(ccm: &Path, manifest: &Path) {
 
 /// What applies a manifest, with the record of the run in the scratch directory.
 pub(crate) fn apply(ccm: &Path, scratch: &Path, manifest: &Path) -> Command {
+    apply_with(ccm, &["-q"], scratch, manifest)
+}
+
+fn apply_with(ccm: &Path, options: &[&str], scratch: &Path, manifest: &Path) -> Command {
     let mut command = Command::new(ccm);
-    command.args(["apply", "-q", "--state-dir"]).arg(scratch.join("state")).arg(manifest);
+    command.arg("apply").args(options).arg("--state-dir").arg(scratch.join("state")).arg(manifest);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command
 }

@@ -33,7 +33,7 @@ use measure::{
 /// A part of the benchmark: its name, and what it does in a scratch directory.
 type Part = (&'static str, fn(&Path));
 
-const PARTS: [Part; 17] = [
+const PARTS: [Part; 18] = [
     // First, because until it becomes ccm a child counts with the memory of this process.
     ("memory", memory),
     ("redaction", redaction::files),
@@ -43,6 +43,7 @@ const PARTS: [Part; 17] = [
     ("expressions", |_| expressions()),
     ("hierarchy", |_| hierarchy()),
     ("files-steady", files_steady),
+    ("files-applied", files_applied),
     ("files-create", files_create),
     ("exec-run", |_| exec_run()),
     ("sandbox", sandbox::run),
@@ -90,6 +91,30 @@ fn files_steady(scratch: &Path) {
         // Of few files the run itself is the greater part.
         let aim = (count >= 1_000).then_some(1.5);
         ratio_within(&format!("files-steady: {count} of 1 KiB"), ours, theirs, aim);
+    }
+}
+
+/// The same files with owner and group, as a process from its start to its end, with its report in a pipe that is read.
+/// Against it stand a process that does nothing, and the bare calls.
+fn files_applied(scratch: &Path) {
+    let Some(ccm) = binary::ccm() else {
+        println!("files-applied: skipped, there is no target/release/ccm");
+        return;
+    };
+    for count in [1_000, 5_000] {
+        let (directory, wanted) = files_in(scratch, &format!("applied-{count}"), count);
+        bare::fill(&directory, &wanted);
+        let (owner, group) = bare::owners(&directory);
+        let manifest = scratch.join(format!("applied-{count}.yaml"));
+        let text = manifests::owned_files(&directory.display().to_string(), count, &owner, &group);
+        std::fs::write(&manifest, text).expect("a manifest");
+        let apply = || binary::report(&ccm, scratch, &manifest);
+        let bare = || {
+            binary::run_true();
+            bare::compare(&directory, &wanted);
+        };
+        let (ours, theirs) = times(15, apply, bare);
+        ratio_within(&format!("files-applied: {count} of 1 KiB, by a process"), ours, theirs, 3.0);
     }
 }
 

@@ -23,11 +23,20 @@ pub(crate) fn content(number: u32) -> String {
 
 /// Files of 1 KiB in a directory.
 pub(crate) fn files(directory: &str, count: u32) -> String {
+    files_with(directory, count, "")
+}
+
+/// The same with an owner and a group.
+pub(crate) fn owned_files(directory: &str, count: u32, owner: &str, group: &str) -> String {
+    files_with(directory, count, &format!("            owner: '{owner}'\n            group: '{group}'\n"))
+}
+
+fn files_with(directory: &str, count: u32, properties: &str) -> String {
     let mut text = "ccm:\n  resources:\n    - file:\n".to_owned();
     for number in 0..count {
         let _ = writeln!(
             text,
-            "        - {directory}/{number}:\n            mode: \"0644\"\n            content: |"
+            "        - {directory}/{number}:\n            mode: \"0644\"\n{properties}            content: |"
         );
         for line in content(number).lines() {
             let _ = writeln!(text, "              {line}");

@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::io::{self, BufWriter, ErrorKind, Write, stdout};
+use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use anstream::{AutoStream, ColorChoice};
+use anstream::AutoStream;
 use ccm_host::state::{AppendFile, Directory};
 use ccm_host::{Clock, Outlet, Terminal, after, random, variable};
 use ccm_model::{Event, RunSummary};
@@ -16,6 +16,7 @@ use ccm_report::{
 };
 
 use crate::arguments::{Apply, Output, events_file};
+use crate::colour::coloured;
 use crate::exit::Code;
 use crate::{debug_log, messages};
 
@@ -65,7 +66,7 @@ pub(crate) fn encoder(manifest: String, state: Option<&Directory>, clock: &dyn C
 
 /// What goes to standard output.
 enum Report {
-    Text(TextReport<AutoStream<Box<dyn Write>>>),
+    Text(TextReport<Box<dyn Write>>),
     Lines(JsonLines<Outlet>),
     Document(JsonDocument<Outlet>),
 }
@@ -96,7 +97,7 @@ impl<'a> Listeners<'a> {
         let began = clock.now();
         let report = match arguments.output {
             Output::Text => {
-                let out = text_output(output, AutoStream::choice(&stdout()));
+                let out = coloured(output, AutoStream::choice(&stdout()));
                 Report::Text(TextReport::new(out, verbosity(arguments)))
             }
             Output::Jsonl => Report::Lines(JsonLines::new(output)),
@@ -295,52 +296,11 @@ pub(crate) async fn show_progress(listeners: &RefCell<Listeners<'_>>) -> Infalli
     }
 }
 
-/// Writes text with or without its colours. Without them `AutoStream` splits it at each, so the pieces are put together again
-/// until the report flushes them.
-fn text_output(output: impl Write + 'static, choice: ColorChoice) -> AutoStream<Box<dyn Write>> {
-    AutoStream::new(Box::new(BufWriter::new(output)), choice)
-}
-
 fn verbosity(arguments: &Apply) -> Verbosity {
     match (arguments.quiet, arguments.verbose) {
         (true, _) => Verbosity::Quiet,
         (false, 0) => Verbosity::Normal,
         (false, 1) => Verbosity::Verbose,
         (false, _) => Verbosity::Everything,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::{Sender, channel};
-
-    use super::*;
-
-    /// Sends each write on.
-    struct Pieces(Sender<String>);
-
-    impl Write for Pieces {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.send(String::from_utf8_lossy(bytes).into_owned()).map_err(io::Error::other)?;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn text_is_written_in_one_piece_with_and_without_its_colours() {
-        let coloured = "\u{1b}[32mINFO\u{1b}[0m  exec#a \u{1b}[32mstable\u{1b}[0m\n".repeat(3);
-        let plain = "INFO  exec#a stable\n".repeat(3);
-        for (choice, expected) in [(ColorChoice::Never, plain), (ColorChoice::Always, coloured.clone())] {
-            let (sender, pieces) = channel();
-            let mut output = text_output(Pieces(sender), choice);
-            output.write_all(coloured.as_bytes()).expect("a write");
-            assert_eq!(pieces.try_iter().count(), 0);
-            output.flush().expect("a flush");
-            assert_eq!(pieces.try_iter().collect::<Vec<_>>(), [expected]);
-        }
     }
 }

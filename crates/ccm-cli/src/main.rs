@@ -2,6 +2,7 @@
 
 mod apply;
 mod arguments;
+mod colour;
 mod debug_log;
 mod diagnostics;
 mod eval;

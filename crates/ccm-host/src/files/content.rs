@@ -87,8 +87,8 @@ pub(super) fn is(file: &OwnedFd, bytes: &[u8]) -> bool {
         return false;
     }
     let mut piece = BUFFER.take();
-    piece.resize(PIECE, 0);
-    // One more than there should be, so that the end shows.
+    // One more than there should be, so that the end shows. To clear the whole buffer would cost more than to read it.
+    piece.resize(piece.len().max(bytes.len() + 1), 0);
     let length = rustix::io::pread(file, &mut piece[..=bytes.len()], 0);
     let is_same = length == Ok(bytes.len()) && piece[..bytes.len()] == *bytes;
     BUFFER.set(piece);

@@ -45,7 +45,22 @@ pub fn prepare_process() -> Result<(), PrepareError> {
     raw::set_default(Signal::SIGCHLD).map_err(|source| PrepareError::ChildSignal { source })?;
     // To have failed means to end as any program does.
     let _best_effort = raw::ignore(Signal::SIGXFSZ);
+    keep_freed_blocks();
     Ok(())
+}
+
+/// Lets the allocator use large blocks again after they were freed.
+///
+/// glibc maps each block of more than 128 KiB by itself and gives its pages back when it is freed, until a larger mapped
+/// block was freed once. Without this the pages of a manifest's text are given back just before as many are needed
+/// for what was read from it, and a page costs as much as a system call. Elsewhere it has no effect.
+fn keep_freed_blocks() {
+    /// A little below the largest that glibc learns from.
+    const LARGEST: usize = (32 << 20) - (64 << 10);
+    let mut block: Vec<u8> = Vec::new();
+    // The memory is never touched, so none is used. Where it can't be had, nothing is lost.
+    let _best_effort = block.try_reserve_exact(LARGEST);
+    drop(std::hint::black_box(block));
 }
 
 /// Opens the null device for each closed standard stream; else the next file opened would take its number,

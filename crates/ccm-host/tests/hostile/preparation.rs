@@ -50,3 +50,23 @@ fn closed_standard_streams_are_opened() {
         assert!(File::open("/dev/null").expect("a file").as_raw_fd() > 2);
     });
 }
+
+#[cfg(target_env = "gnu")]
+#[test]
+fn a_large_block_that_was_freed_is_used_again() {
+    isolated_after("", "preparation::a_large_block_that_was_freed_is_used_again", || {
+        let page_faults = || {
+            let stat = std::fs::read_to_string("/proc/self/stat").expect("our own state");
+            let (_, behind_name) = stat.rsplit_once(')').expect("a name");
+            let faults = behind_name.split_whitespace().nth(7).expect("the minor faults");
+            faults.parse::<usize>().expect("a number")
+        };
+        let touch = || drop(std::hint::black_box(vec![1_u8; 1 << 20]));
+        prepare_process().expect("a process of our own");
+        touch();
+        let before = page_faults();
+        touch();
+        let pages = (1 << 20) / 4096;
+        assert!(page_faults() - before < pages / 4, "the same pages are used again");
+    });
+}

@@ -48,7 +48,7 @@ fn failure(mistakes: &[Diagnostic], texts: &SourceMap) -> Failure {
             Some(location) => format!("{location}: {}", mistake.message),
             None => mistake.message.clone(),
         });
-        failure.location = failure.location.or(location);
+        failure.location = failure.location.or(location.map(Box::new));
         failure.hints.extend(mistake.hints.iter().cloned());
     }
     failure

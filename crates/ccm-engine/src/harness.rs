@@ -108,7 +108,7 @@ async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'
     match manage(turn, handled, context).await {
         Ok(outcome) => outcome,
         Err(failure) => {
-            match failure.missing.as_ref().filter(|_| turn.noop).and_then(turn.would_change_before) {
+            match failure.missing.as_deref().filter(|_| turn.noop).and_then(turn.would_change_before) {
                 Some(WouldChange { resource, is_required: true }) => {
                     not_known(turn, handled, &resource, Some(failure.one_line()))
                 }
@@ -132,7 +132,7 @@ fn placed(mut failure: Failure, turn: &Turn<'_>) -> Failure {
     }
     let named = failure.property.as_deref().and_then(|name| turn.resource.properties.entry(name));
     let span = named.map_or(turn.resource.span, |entry| entry.key.span);
-    failure.location = turn.late.location(span);
+    failure.location = turn.late.location(span).map(Box::new);
     failure
 }
 
@@ -256,7 +256,7 @@ async fn drive(
         match managed.foresee(context).await {
             Ok(warnings) => handled.warnings.extend(warnings),
             // It may be there by then, as with what can't be read yet.
-            Err(failure) if failure.missing.as_ref().and_then(turn.would_change_before).is_some() => {
+            Err(failure) if failure.missing.as_deref().and_then(turn.would_change_before).is_some() => {
                 return Err(failure);
             }
             Err(failure) => {

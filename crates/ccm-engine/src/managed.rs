@@ -212,13 +212,13 @@ impl<K: ResourceKind> Managed for Bound<K> {
     }
 
     fn decide(&self, trigger: Option<&Trigger>) -> Decision {
-        match &self.state {
-            Some(state) => K::decide(&self.properties, state, trigger).erased(),
-            None => {
-                let reason = reason(&EngineRule::OutOfOrder);
-                Decision::Fail { reason, failure: out_of_order("a decision") }
-            }
-        }
+        let Some(state) = &self.state else {
+            return Decision::Fail {
+                reason: reason(&EngineRule::OutOfOrder),
+                failure: out_of_order("a decision"),
+            };
+        };
+        K::decide(&self.properties, state, trigger).erased()
     }
 
     fn remarks(&self) -> Vec<String> {

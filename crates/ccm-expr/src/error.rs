@@ -46,7 +46,7 @@ pub struct Error {
     /// How to go on.
     pub hints: Vec<String>,
     /// Name that was probably meant, which one of the hints names too.
-    pub nearest: Option<String>,
+    pub nearest: Option<Box<str>>,
     /// Why, for callers that react to it.
     pub cause: Cause,
 }
@@ -88,7 +88,7 @@ impl Error {
     ) -> Box<Self> {
         match ccm_model::closest(word, candidates) {
             Some(nearest) => {
-                self.nearest = Some(nearest.to_owned());
+                self.nearest = Some(nearest.into());
                 self.hint(format!("did you mean `{nearest}`?"))
             }
             None => self,

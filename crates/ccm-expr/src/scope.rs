@@ -57,7 +57,7 @@ pub struct FunctionError {
     /// How to go on.
     pub hints: Vec<String>,
     /// Name that was probably meant, which one of the hints names too.
-    pub nearest: Option<String>,
+    pub nearest: Option<Box<str>>,
     /// What lies beneath.
     #[source]
     pub source: Option<Box<dyn StdError + Send + Sync>>,

@@ -99,11 +99,11 @@ pub(crate) struct Mistake {
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
     /// Name that was probably meant, which one of the hints names too.
-    pub(crate) nearest: Option<String>,
+    pub(crate) nearest: Option<Box<str>>,
     /// Places in templates that it comes from, the nearest first, each with what is there.
     pub(crate) places: Vec<(Span, String)>,
     /// The path that led to nothing, if that is the mistake.
-    pub(crate) missing: Option<String>,
+    pub(crate) missing: Option<Box<str>>,
 }
 
 /// Facts that are gathered of every machine.
@@ -216,7 +216,7 @@ impl Evaluator<'_, '_> {
         let mut hints = error.hints.clone();
         let mut missing = None;
         match &error.cause {
-            Cause::MissingKey(path) => missing = Some(path.clone()),
+            Cause::MissingKey(path) => missing = Some(path.as_str().into()),
             Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
                 hints = vec![format!("a value of the manifest is `Data.{name}`")];
             }
@@ -266,7 +266,7 @@ struct Calling<'a, 'e, 's> {
     /// Something that it asked for could not be had, which was reported.
     is_refused: Cell<bool>,
     /// A path that `lookup` found nothing at.
-    missing: RefCell<Option<String>>,
+    missing: RefCell<Option<Box<str>>>,
     /// The templates that are being rendered, each by the one before.
     rendering: RefCell<Vec<PathBuf>>,
     /// What was wrong with a template that another one renders.
@@ -387,7 +387,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             (Some(found), _) => Ok(found),
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => {
-                self.missing.replace(Some(text.to_owned()));
+                self.missing.replace(Some(text.into()));
                 let mut error = FunctionError::new(format!("there is no `{}`", text.escape_debug()));
                 let roots = ["facts", "data", "environ", "captures"];
                 let near = match prefix.first() {
@@ -397,7 +397,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
                     _ => path.closest(&root),
                 };
                 error.hints.extend(near.iter().map(|near| format!("did you mean `{near}`?")));
-                error.nearest = near;
+                error.nearest = near.map(String::into_boxed_str);
                 error.hints.push(format!("give a default if it may be missing: `lookup('{text}', '')`"));
                 Err(error)
             }
@@ -526,7 +526,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         };
         self.broken.replace(Some(message.clone()));
         if let TemplateFault::Undefined(Some(expression)) = &error.fault {
-            self.missing.borrow_mut().get_or_insert_with(|| expression.clone());
+            self.missing.borrow_mut().get_or_insert_with(|| expression.as_str().into());
         }
         FunctionError { message, hints: error.hints.clone(), ..FunctionError::default() }
     }

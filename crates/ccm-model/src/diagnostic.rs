@@ -33,7 +33,7 @@ pub struct Diagnostic {
     /// What to do about it, apart from what is wrong.
     pub hints: Vec<String>,
     /// Path of a fact or value that is not there, if that is what is wrong: `Facts.host.nam`.
-    pub missing: Option<String>,
+    pub missing: Option<Box<str>>,
 }
 
 impl Diagnostic {

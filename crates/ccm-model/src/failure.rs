@@ -7,6 +7,8 @@ use std::fmt;
 use crate::{Missing, StreamTail};
 
 /// Failure of one resource.
+///
+/// What few failures have is boxed: every step of a resource returns a failure or a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// Kind of the failure, for programs.
@@ -14,7 +16,7 @@ pub struct Failure {
     /// Name of the property that has to do with it.
     pub property: Option<Cow<'static, str>>,
     /// Where the manifest asks for what failed.
-    pub location: Option<Location>,
+    pub location: Option<Box<Location>>,
     /// The error, then its causes: one layer each, lower case, no full stop.
     pub chain: Vec<String>,
     /// Advice on what to do about it.
@@ -24,7 +26,7 @@ pub struct Failure {
     /// Last lines that a command printed.
     pub output: Vec<StreamTail>,
     /// Prerequisite that an earlier resource could have made or removed.
-    pub missing: Option<Missing>,
+    pub missing: Option<Box<Missing>>,
 }
 
 /// Kind of a failure.
@@ -135,7 +137,7 @@ impl Failure {
     /// Names what an earlier resource could have made or removed to prevent it.
     #[must_use]
     pub fn with_missing(mut self, missing: Missing) -> Self {
-        self.missing = Some(missing);
+        self.missing = Some(Box::new(missing));
         self
     }
 

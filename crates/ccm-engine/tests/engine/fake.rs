@@ -198,7 +198,7 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
     }
     if fake.fails == "missing" && step == "read" {
         let missing = Some(Missing::Path("/d/f".into()));
-        return Err(Failure { missing, ..failed("a directory is missing") });
+        return Err(Failure { missing: missing.map(Box::new), ..failed("a directory is missing") });
     }
     Ok(())
 }

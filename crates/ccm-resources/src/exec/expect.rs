@@ -238,12 +238,11 @@ fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, mi
         (Value::Object(expected), Value::Object(found)) => {
             for (key, expected) in expected {
                 let path = format!("{path}.{}", shown.key(key));
-                match found.get(key) {
-                    Some(found) => json_misses(expected, found, &path, shown, misses),
-                    None => {
-                        let expected = shown.value(expected);
-                        misses.push(Miss::new(JSON, &path, format!("expected {expected}, found nothing")));
-                    }
+                if let Some(found) = found.get(key) {
+                    json_misses(expected, found, &path, shown, misses);
+                } else {
+                    let expected = shown.value(expected);
+                    misses.push(Miss::new(JSON, &path, format!("expected {expected}, found nothing")));
                 }
             }
         }

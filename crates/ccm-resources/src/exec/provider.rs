@@ -250,7 +250,7 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path)
     let mut failure = Failure::from_error(FailureKind::Start, error);
     match error {
         StartError::NotFound { name, .. } if name.contains('/') => {
-            failure.missing = Some(Missing::Path(relative_to.join(name)));
+            failure.missing = Some(Missing::Path(relative_to.join(name)).into());
             if name.starts_with('~') {
                 failure.hints.push("`~` is not expanded: write the whole path".to_owned());
             } else if !name.starts_with('/') {
@@ -260,15 +260,15 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path)
             }
         }
         StartError::NotFound { name, path } => {
-            failure.missing = Some(Missing::Program(name.clone()));
+            failure.missing = Some(Missing::Program(name.clone()).into());
             failure.hints.push(format!("looked in {path}"));
             failure.hints.extend(misunderstood(exec, name));
         }
         StartError::InterpreterMissing { interpreter, .. } => {
-            failure.missing = Some(Missing::Path(interpreter.into()));
+            failure.missing = Some(Missing::Path(interpreter.into()).into());
         }
         StartError::WorkingDirectory { path, .. } => {
-            failure.missing = Some(Missing::Path(path.clone()));
+            failure.missing = Some(Missing::Path(path.clone()).into());
             let executor = exec.executor.as_ref().filter(|executor| executor.work_dir.as_ref() == Some(path));
             if let Some(executor) = executor.filter(|_| exec.cwd.is_none()) {
                 let name = escape_control(&executor.name);
@@ -276,7 +276,7 @@ pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path)
             }
         }
         StartError::SandboxPath { path, source, .. } => {
-            failure.missing = Some(Missing::Path(path.clone()));
+            failure.missing = Some(Missing::Path(path.clone()).into());
             if source.kind() == std::io::ErrorKind::NotFound {
                 let hint = "what a sandbox opens has to be there before; an earlier resource can make it";
                 failure.hints.push(hint.to_owned());
@@ -342,7 +342,7 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let missing = Missing::Program(name.clone());
     let is_relative = name.contains('/') && !name.starts_with('/');
     let mut failure = Failure::from_error(FailureKind::Start, &StartError::NotFound { name, path });
-    failure.missing = Some(missing);
+    failure.missing = Some(missing.into());
     if is_relative && exec.sandbox.as_ref().is_some_and(SandboxProperties::is_private) && exec.cwd.is_none() {
         let hint = "the shell starts in the private directory of the sandbox: `workdir: manifest` starts it beside \
                     the manifest; or write the whole path, and open it with `read`";

@@ -263,7 +263,7 @@ fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>
             }
             _ => return failure,
         };
-        failure.missing = Some(Missing::Principal);
+        failure.missing = Some(Missing::Principal.into());
         failure.hints.push(hint.to_owned());
         failure
     };

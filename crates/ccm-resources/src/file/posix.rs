@@ -307,7 +307,7 @@ fn unread(error: &FileError) -> Failure {
     if let FileError::Step { path, step: Step::Read, source, .. } = error
         && matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
     {
-        failure.missing = Some(Missing::Path(path.clone()));
+        failure.missing = Some(Missing::Path(path.clone()).into());
     }
     failure
 }
@@ -328,7 +328,7 @@ fn failure(error: &FileError) -> Failure {
     failure.changed = error.changed();
     match error {
         FileError::ParentMissing(path) | FileError::NotADirectory { part: path, .. } => {
-            failure.missing = Some(Missing::Path(path.clone()));
+            failure.missing = Some(Missing::Path(path.clone()).into());
         }
         FileError::StrangersLink { .. } => {
             let hint = "a link on the way must belong to root, to the user who runs ccm, or to the owner of what it leads to";

@@ -209,11 +209,10 @@ pub(crate) fn bytes(host: Host<'_>, path: &str, longest: u64) -> Result<Option<V
     if !host.files.exists(path).map_err(|error| failed(&error))? {
         return Ok(None);
     }
-    match host.files.content(path, longest).map_err(|error| failed(&error))? {
-        Some(bytes) => Ok(Some(bytes)),
-        None => {
-            let message = format!("\"{}\" is too long to be read", path.display());
-            Err(Failure::new(FailureKind::Read, message))
-        }
+    let bytes = host.files.content(path, longest).map_err(|error| failed(&error))?;
+    if bytes.is_none() {
+        let message = format!("\"{}\" is too long to be read", path.display());
+        return Err(Failure::new(FailureKind::Read, message));
     }
+    Ok(bytes)
 }

@@ -135,7 +135,7 @@ fn runtime_directory(host: Host<'_>) -> Result<String, Failure> {
             .with_hint(
                 "log in as that user, or let `loginctl enable-linger` keep its services without a login",
             );
-    failure.missing = Some(Missing::Path(usual.into()));
+    failure.missing = Some(Missing::Path(usual.into()).into());
     Err(failure)
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn not_waited_for() -> Failure {
 fn start_failure(error: &StartError) -> Failure {
     let mut failure = Failure::from_error(FailureKind::Start, error);
     if let StartError::NotFound { name, .. } = error {
-        failure.missing = Some(Missing::Program(name.clone()));
+        failure.missing = Some(Missing::Program(name.clone()).into());
     }
     failure
 }

@@ -76,7 +76,7 @@ fn who_is_not_there_may_come_from_an_earlier_resource() {
         let transaction = machine().apply(exec("true", &[(property, "x")]));
         let failure = failure(&transaction);
         assert_eq!(failure.chain, [format!("`{property}` can't be taken on").as_str(), expected]);
-        assert_eq!((failure.missing.clone(), failure.changed), (Some(Missing::Principal), false));
+        assert_eq!((failure.missing.as_deref(), failure.changed), (Some(&Missing::Principal), false));
         assert_eq!(failure.hints, ["look for a misspelling, or make it in an earlier resource"]);
     }
 }
@@ -216,7 +216,7 @@ fn what_is_not_there_is_named() {
         let transaction = machine.apply(resource.clone());
         let expected = format!("`{property}` of the sandbox: \"/x\" can't be opened to it");
         assert_eq!(failure(&transaction).chain[0], expected);
-        assert_eq!(failure(&transaction).missing, Some(Missing::Path("/x".into())));
+        assert_eq!(failure(&transaction).missing.as_deref(), Some(&Missing::Path("/x".into())));
         let noop = machine.noop(resource);
         assert!(noop.warnings[0].starts_with(&format!("as things are now it would fail: {expected}")));
         assert!(machine.runner.ran().is_empty());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_host::{FakeFile, FakeFiles, sha256};
+use ccm_host::sha256;
 use ccm_model::Outcome;
 use ccm_redaction::Secrets;
 use ccm_testkit::{FakeFile, FakeFiles};

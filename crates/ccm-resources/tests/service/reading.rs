@@ -73,7 +73,7 @@ fn a_unit_that_is_not_there_is_named_with_those_near_to_it() {
     let failure = failure(&transaction);
     assert_eq!(failure.chain, ["service not found: there is no unit `web.service`"]);
     assert_eq!(failure.hints, ["did you mean `webd.service`?"]);
-    assert_eq!(failure.missing, Some(Missing::Unit("web.service".to_owned())));
+    assert_eq!(failure.missing.as_deref(), Some(&Missing::Unit("web.service".to_owned())));
     assert_eq!(machine.done(), [""; 0]);
 }
 
@@ -128,7 +128,7 @@ fn what_says_nothing_of_systemd_is_told_with_its_cause() {
     machine.runner.without("systemctl");
     let transaction = machine.apply(service("web", &[]));
     assert_eq!(failure(&transaction).chain, ["\"systemctl\" not found in PATH"]);
-    assert_eq!(failure(&transaction).missing, Some(Missing::Program("systemctl".to_owned())));
+    assert_eq!(failure(&transaction).missing.as_deref(), Some(&Missing::Program("systemctl".to_owned())));
 }
 
 #[test]

@@ -109,11 +109,11 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |number: u8| char::from(b"0123456789abcdef"[usize::from(number)]);
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = vec![0; 2 * bytes.len()];
+    for (byte, digits) in bytes.iter().zip(text.chunks_exact_mut(2)) {
+        digits[0] = DIGITS[usize::from(byte >> 4)];
+        digits[1] = DIGITS[usize::from(byte & 15)];
     }
-    text
+    String::from_utf8(text).unwrap_or_default()
 }

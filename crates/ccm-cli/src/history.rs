@@ -101,7 +101,7 @@ fn one(history: &History, run: &StoredRun, output: HistoryOutput) -> Result<Stri
     })?;
     Ok(match output {
         HistoryOutput::Text => run.text_with(&events),
-        HistoryOutput::Json => format!("{:#}\n", run.json_with(events)),
+        HistoryOutput::Json => format!("{:#}\n", run.json_with(&events)),
     })
 }
 

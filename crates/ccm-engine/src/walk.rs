@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
             alias: resource.alias.as_deref().map(str::to_owned),
             at,
             duration: self.run.elapsed(began),
-            provider: handled.provider,
+            provider: handled.provider.map(Into::into),
             requested_ensure: requested,
             final_ensure,
             outcome,

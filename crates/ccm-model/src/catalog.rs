@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use crate::json::PathText;
 use crate::{Entry, Map, Node, ResourceId, Span};
 
 /// A value and where it was written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
@@ -16,7 +19,7 @@ pub struct Spanned<T> {
 }
 
 /// Position of a resource in its catalog, which is its position in the manifest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ResourceIndex(pub u32);
 
 impl ResourceIndex {
@@ -32,7 +35,7 @@ impl ResourceIndex {
 }
 
 /// A resolved `require` or `subscribe`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
     /// The resource it names.
     pub on: ResourceIndex,
@@ -41,7 +44,7 @@ pub struct Dependency {
 }
 
 /// The properties of a resource that belong to its type, over the defaults of its list. Cheap to clone.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Properties {
     own: Arc<Map>,
     defaults: Option<Arc<Map>>,
@@ -107,7 +110,8 @@ impl Properties {
 }
 
 /// Whether a resource is managed at all: its `control`, and those of the manifests around it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Control {
     /// It is.
     #[default]
@@ -122,7 +126,7 @@ pub enum Control {
 }
 
 /// Position of a child in its catalog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ChildIndex(pub u32);
 
 impl ChildIndex {
@@ -138,7 +142,7 @@ impl ChildIndex {
 }
 
 /// A manifest that is applied as a resource of another one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Child {
     /// The child it is a resource of; none for a resource of the manifest that was given.
     pub parent: Option<ChildIndex>,
@@ -147,11 +151,12 @@ pub struct Child {
     /// A resource of it that fails ends it.
     pub fail_on_error: bool,
     /// What relative paths in it start from: the directory it is in.
+    #[serde(with = "PathText")]
     pub directory: PathBuf,
 }
 
 /// One resource, checked by its type and with its references resolved.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resource {
     /// Type and name.
     pub id: ResourceId,
@@ -180,7 +185,7 @@ pub struct Resource {
 }
 
 /// A manifest without a mistake, ready to be applied.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
     /// `ccm.name`.
     pub name: Option<String>,

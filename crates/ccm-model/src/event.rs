@@ -1,6 +1,9 @@
 //! What a run says while it runs.
 
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{Fields, Outcome, OwedRefresh, Properties, Reason, ResourceId, RunSummary};
 
@@ -42,7 +45,8 @@ pub struct ResourceStarted {
 }
 
 /// One of the two streams of a command, or what was logged meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stream {
     /// Standard output.
     Stdout,
@@ -75,7 +79,7 @@ pub struct OutputLine {
 }
 
 /// What an execution leaves for the record of the run; it is for nobody else.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifacts {
     /// The resource.
     pub id: ResourceId,
@@ -86,16 +90,16 @@ pub struct Artifacts {
 }
 
 /// A file for the record of the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     /// Its name, the same for every execution.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What is in it.
     pub content: Vec<u8>,
 }
 
 /// The last lines of a stream, quoted in a failure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamTail {
     /// The stream.
     pub stream: Stream,
@@ -117,7 +121,7 @@ pub struct Transaction {
     /// How long it took.
     pub duration: Duration,
     /// The provider that did the work; none if it never came to that.
-    pub provider: Option<&'static str>,
+    pub provider: Option<Cow<'static, str>>,
     /// The state asked for.
     pub requested_ensure: String,
     /// The state at the end, if it was read.

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::{Missing, StreamTail};
 
 /// Failure of one resource.
 ///
 /// What few failures have is boxed: every step of a resource returns a failure or a result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// Kind of the failure, for programs.
     pub kind: FailureKind,
@@ -30,10 +33,11 @@ pub struct Failure {
 }
 
 /// Kind of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The properties are not valid, which showed only when the resource was reached.
+    /// A property is not valid, which was known only when the resource was reached.
     Properties,
     /// A value that is known only when the resource is reached could not be evaluated.
     Value,
@@ -43,7 +47,7 @@ pub enum FailureKind {
     Read,
     /// A guard failed to run.
     Guard,
-    /// What is there does not allow the change.
+    /// The existing state does not allow the change.
     Conflict,
     /// The system refused the change.
     Change,
@@ -53,13 +57,13 @@ pub enum FailureKind {
     Exit,
     /// A command was killed by a signal.
     Signal,
-    /// A command, or what it was to bring about, took too long.
+    /// A command, or the effect that it should have, took too long.
     Timeout,
-    /// The end of the run stopped it.
+    /// The end of the run stopped a command.
     Stopped,
-    /// A command did not do what `expect` says.
+    /// The output of a command does not match `expect`.
     Expectation,
-    /// What `capture` names is not in what a command did.
+    /// The output of a command lacks a value that `capture` names.
     Capture,
     /// The state after the change is not the desired one.
     Verification,
@@ -67,10 +71,14 @@ pub enum FailureKind {
     Ledger,
     /// A bug in ccm.
     Internal,
+    /// A kind that another version of ccm did not record, or that this version does not know.
+    #[serde(other)]
+    Unknown,
 }
 
 /// Place in a manifest, as people name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Location {
     /// Name of the file.
     pub file: String,

@@ -1,20 +1,22 @@
 //! Named values in a fixed order.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Index;
 
-use serde::{Serialize, Serializer};
-use serde_json::Value;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 /// Named values in the order in which they were given, such as the state of a resource. They are few, so a list
 /// costs less than a map.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fields(Vec<(&'static str, Value)>);
+pub struct Fields(Vec<(Cow<'static, str>, Value)>);
 
 impl Fields {
     /// Adds a value behind the others.
     pub fn push(&mut self, name: &'static str, value: impl Into<Value>) {
-        self.0.push((name, value.into()));
+        self.0.push((name.into(), value.into()));
     }
 
     /// The values, to be changed.
@@ -25,7 +27,7 @@ impl Fields {
 
 impl<const N: usize> From<[(&'static str, Value); N]> for Fields {
     fn from(fields: [(&'static str, Value); N]) -> Self {
-        Self(fields.into())
+        Self(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 }
 
@@ -45,6 +47,28 @@ impl Serialize for Fields {
     }
 }
 
+/// A map of JSON, in its order.
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Map::<String, Value>::deserialize(deserializer)?;
+        Ok(Self(fields.into_iter().map(|(name, value)| (name.into(), value)).collect()))
+    }
+}
+
+impl JsonSchema for Fields {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Fields".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
+    }
+}
+
 /// As JSON.
 impl fmt::Display for Fields {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,7 +80,8 @@ impl fmt::Display for Fields {
 impl PartialEq<Value> for Fields {
     fn eq(&self, other: &Value) -> bool {
         other.as_object().is_some_and(|other| {
-            other.len() == self.0.len() && self.0.iter().all(|(name, value)| other.get(*name) == Some(value))
+            other.len() == self.0.len()
+                && self.0.iter().all(|(name, value)| other.get(&**name) == Some(value))
         })
     }
 }

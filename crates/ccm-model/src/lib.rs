@@ -2,7 +2,7 @@
 //!
 //! What is here is plain data and pure functions over it: where a value was written ([`Span`]), the value
 //! itself ([`Node`]), what a resource type tells the loader ([`TypeSpec`]), what the loader hands to the
-//! engine ([`Catalog`]), and what a run says ([`Event`], [`Outcome`], [`RunSummary`]). Nothing here reads a
+//! engine ([`Catalog`]), what a run says ([`Event`], [`Outcome`], [`RunSummary`]), and the JSON of that ([`EventLine`]). Nothing here reads a
 //! file, starts a process, looks at the clock or waits.
 
 mod catalog;
@@ -15,9 +15,11 @@ mod escape;
 mod event;
 mod failure;
 mod fields;
+mod json;
 mod missing;
 mod node;
 mod outcome;
+mod protocol;
 mod reason;
 mod reference;
 mod refresh;
@@ -45,9 +47,16 @@ pub use event::{
 };
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
+pub use json::{Nanoseconds, known};
 pub use missing::{Missing, MissingKind};
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Outcome, SkipCause, StopCause};
+pub use protocol::{
+    CATALOG_PROTOCOL, CatalogDocument, CatalogProtocol, EventDocument, EventLine, FailureLine, LineError,
+    OutcomeName, PROTOCOL_VERSION, PendingCause, PendingRefreshLine, START_PROTOCOL, SUMMARY_PROTOCOL,
+    SettledRefreshLine, StartLine, StartProtocol, StopLine, SummaryLine, SummaryProtocol,
+    TRANSACTION_PROTOCOL, TransactionLine, TransactionProtocol, event_schema,
+};
 pub use reason::Reason;
 pub use reference::{ReferenceError, ResourceId};
 pub use refresh::{KeptBy, OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};

@@ -2,19 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-/// What an earlier resource could have brought about to prevent a failure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+use crate::json::PathText;
+
+/// Prerequisite that an earlier resource could have brought about to prevent a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "name", rename_all = "snake_case")]
 pub enum Missing {
-    /// A user or a group, which no file brings.
+    /// A user or a group.
     Principal,
     /// A program of this name somewhere in the search path.
     Program(String),
-    /// The unit of systemd of this name, which is a file in one of many directories.
+    /// A systemd unit of this name.
     Unit(String),
-    /// One of this name that can be started: the one that is there is masked, or holds a mistake.
+    /// A systemd unit of this name that can be started: the existing one is masked or has an error.
     UsableUnit(String),
-    /// Something else at this path, or something at all.
-    Path(PathBuf),
+    /// A file or directory at this path, in place of nothing or of something else.
+    Path(#[serde(with = "PathText")] PathBuf),
 }
 
 /// The kinds of [`Missing`].

@@ -1,9 +1,11 @@
 //! The spanned node: a value that remembers where and how it was written.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Position, Span};
 
 /// A value and where it stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// The value.
     pub value: Value,
@@ -12,7 +14,8 @@ pub struct Node {
 }
 
 /// What a node holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Value {
     /// Text, a number, a boolean or null: what it is depends on how it was written.
     Scalar(Scalar),
@@ -23,7 +26,8 @@ pub enum Value {
 }
 
 /// How a scalar was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ScalarStyle {
     /// Without quotes on its line, so that it may be null, a boolean or a number.
     Plain,
@@ -39,7 +43,7 @@ pub enum ScalarStyle {
 }
 
 /// A scalar as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scalar {
     /// Its text, with quotes and escapes resolved.
     pub text: Box<str>,
@@ -108,7 +112,7 @@ fn number(text: &str) -> Option<Kind> {
 }
 
 /// A key of a map.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// Its text.
     pub text: Box<str>,
@@ -117,7 +121,7 @@ pub struct Key {
 }
 
 /// One entry of a map.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The key.
     pub key: Key,
@@ -126,7 +130,8 @@ pub struct Entry {
 }
 
 /// A map whose keys are unique and keep the order in which they were written.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Map {
     entries: Vec<Entry>,
 }

@@ -2,10 +2,15 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::json::Nanoseconds;
 use crate::{Failure, ResourceId};
 
 /// What became of a resource; each has exactly one at the end of a run, however the run ends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// It was in the desired state, or had nothing to do.
     Unchanged,
@@ -32,56 +37,66 @@ pub enum Outcome {
     Failed(Box<Failure>),
 }
 
-/// Why a resource was not looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Cause for which a resource was skipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+#[schemars(deny_unknown_fields)]
 pub enum SkipCause {
-    /// Something it depends on, directly or not, failed.
+    /// A resource that it depends on, directly or not, failed.
+    #[serde(rename = "dependency_failed")]
     Unmet {
         /// The resources that failed, not those between.
         culprits: Vec<ResourceId>,
     },
-    /// What it waits for is never done, and that of something it depends on neither.
+    /// A resource that it depends on, directly or not, is in noop, so that its change is never made.
+    #[serde(rename = "depends_on_noop")]
     Undone {
         /// The resources that are in noop, while this one is not.
         noop: Vec<ResourceId>,
     },
-    /// Its `control` is off, or that of a manifest around it.
+    /// The `control` of the resource, or of a manifest around it, is off.
     NotManaged {
-        /// Why, in words.
+        /// Reason, for people.
         reason: String,
     },
-    /// It is neither named by `--only` nor needed by what is.
+    /// The resource is neither named by `--only` nor needed by a named one.
     NotSelected,
-    /// The manifest it stands in was ended before its turn, and the run goes on.
+    /// The manifest of the resource ended early, and the run goes on.
     ManifestEnded {
-        /// The resource that failed in it.
+        /// The resource of that manifest that failed.
         culprit: ResourceId,
     },
-    /// The run ended before its turn.
+    /// The run ended early.
     Stopped {
-        /// What ended the run.
+        /// Cause of the end.
+        #[serde(flatten)]
         by: StopCause,
     },
+    /// A cause that another version of ccm did not record, or that this version does not know.
+    #[serde(other)]
+    Unknown,
 }
 
-/// What ended a run before its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Cause for which a run ended early.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "snake_case")]
 pub enum StopCause {
-    /// `fail_on_error`, and this resource failed.
+    /// A resource failed, and the manifest has `fail_on_error`.
     Failed {
-        /// The resource.
+        /// The resource that failed.
         culprit: ResourceId,
     },
     /// A signal asked ccm to end.
     Signal {
-        /// Its name, such as `SIGINT`.
+        /// Name of the signal, such as `SIGINT`.
         name: String,
-        /// Its number.
+        /// Number of the signal.
         number: i32,
     },
-    /// The time given to the whole run was over.
+    /// The `--timeout` of the run passed.
     Timeout {
-        /// The time that was given.
+        /// The `--timeout`, in nanoseconds.
+        #[serde(with = "Nanoseconds")]
         after: Duration,
     },
 }

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Rule of a resource type, or of the engine, that decided on a resource.
 ///
 /// Each type has an enum of its rules that can be displayed; this is what remains of one where any type may stand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
     /// Name of the rule for programs, such as `creates_exists`. It stays the same when the text changes.
     pub rule: Cow<'static, str>,

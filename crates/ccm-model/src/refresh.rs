@@ -2,25 +2,29 @@
 
 use std::time::SystemTime;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::json::{Timestamp, is_false};
 use crate::{ResourceId, SkipCause};
 
-/// What a subscriber owes to one of its sources.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Refresh of a subscriber that an earlier run did not do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwedRefresh {
     /// The resource that changed, or may have been changed by a run that did not come to its end.
     pub source: ResourceId,
-    /// The run from which it is owed.
+    /// The run in which the resource changed.
     pub run_id: String,
-    /// When that was.
+    /// Time of the change.
+    #[serde(with = "Timestamp")]
     pub since: SystemTime,
-    /// Nobody knows whether it is owed, because the ledger was damaged then.
+    /// `true` if the refresh is assumed to be pending, because the ledger was damaged.
+    #[serde(rename = "assumed", default, skip_serializing_if = "is_false")]
     pub is_assumed: bool,
 }
 
 /// A refresh that is owed at the end of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StillOwed {
     /// The resource that has to be refreshed.
     pub subscriber: ResourceId,
@@ -31,7 +35,8 @@ pub struct StillOwed {
 }
 
 /// Why a run did not do a refresh that is owed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OwedCause {
     /// The subscriber failed.
     Failed,
@@ -47,13 +52,13 @@ pub enum OwedCause {
     OtherManifest(String),
 }
 
-/// What keeps further runs from doing a refresh that is owed, until the manifest says otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Setting of the manifest that keeps further runs from doing a pending refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeptBy {
-    /// The `control` of the subscriber.
+    /// The `control` of the subscriber is off.
     Control,
-    /// The manifest of the subscriber is in noop, whatever the run is in.
+    /// The manifest of the subscriber is in noop.
     NoopManifest,
 }
 
@@ -75,7 +80,7 @@ impl OwedCause {
 }
 
 /// An owed refresh that nobody has to do any more.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettledRefresh {
     /// The resource that should have been refreshed.
     pub subscriber: ResourceId,
@@ -85,19 +90,20 @@ pub struct SettledRefresh {
     pub cause: SettledCause,
 }
 
-/// What left the manifest, so that a refresh is owed no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Part of the manifest that was removed, so that a pending refresh was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum SettledCause {
-    /// The resource that should have been refreshed.
+    /// The subscriber.
     NoSubscriber,
     /// The resource that changed.
     NoSource,
-    /// The subscription of the one to the other.
+    /// The subscription of the subscriber to the resource that changed.
     NoSubscription,
 }
 
 /// What became of owed refreshes in a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refreshes {
     /// What is owed at the end of it.
     pub owed: Vec<StillOwed>,

@@ -2,31 +2,34 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::json::Nanoseconds;
 use crate::{Outcome, Refreshes, SkipCause, StopCause};
 
-/// How many resources had which outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Number of resources with each outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(deny_unknown_fields)]
 pub struct Counts {
     /// All resources of the catalog.
     pub total: usize,
-    /// In the desired state, or with nothing to do.
+    /// Resources in the desired state, or with nothing to do.
     pub unchanged: usize,
-    /// Changed, or in noop would have been.
+    /// Changed resources, in noop those that would be changed.
     pub changed: usize,
-    /// Refreshed, or in noop would have been.
+    /// Refreshed resources, in noop those that would be refreshed.
     pub refreshed: usize,
-    /// In a run that changes things, what it would have changed in children that are in noop.
+    /// Resources of children in noop that a run would have changed.
     pub pending_changes: usize,
-    /// In a run that changes things, what it would have refreshed in children that are in noop.
+    /// Resources of children in noop that a run would have refreshed.
     pub pending_refreshes: usize,
-    /// Failed.
+    /// Failed resources.
     pub failed: usize,
-    /// Skipped because something they depend on failed.
+    /// Resources skipped because a dependency failed or is in noop.
     pub unmet: usize,
-    /// Skipped for any other reason.
+    /// Resources skipped for any other reason.
     pub skipped: usize,
 }
 
@@ -54,11 +57,12 @@ impl Counts {
 }
 
 /// What a run amounted to; exit codes are computed from it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Whether nothing was changed on purpose.
     pub noop: bool,
     /// How long the run took.
+    #[serde(with = "Nanoseconds")]
     pub duration: Duration,
     /// Outcomes, counted.
     pub counts: Counts,

@@ -20,6 +20,10 @@ impl Redactor {
     pub fn redact_event(&self, mut event: Event) -> Event {
         if let Event::ResourceFinished(transaction) = &mut event {
             hide_sensitive(&mut transaction.properties);
+            // Only the engine has a use for the prerequisite, and that may be the program of a sensitive exec.
+            if let Outcome::Failed(failure) = &mut transaction.outcome {
+                failure.missing = None;
+            }
         }
         if self.is_empty() {
             return event;
@@ -110,7 +114,7 @@ impl Redactor {
             }
             SkipCause::NotManaged { reason } => self.text(reason),
             SkipCause::ManifestEnded { culprit } => self.id(culprit),
-            SkipCause::NotSelected => {}
+            SkipCause::NotSelected | SkipCause::Unknown => {}
             SkipCause::Stopped { by } => self.stop_cause(by),
         }
     }
@@ -125,6 +129,7 @@ impl Redactor {
     fn failure(&self, failure: &mut Failure) {
         self.texts(&mut failure.chain);
         self.texts(&mut failure.hints);
+        self.texts(failure.location.iter_mut().map(|location| &mut location.file));
         let lines = failure.output.iter_mut().flat_map(|tail| &mut tail.lines);
         lines.for_each(|line| self.line(line));
     }

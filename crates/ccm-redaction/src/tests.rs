@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 use super::*;
 use ccm_model::{
-    Entry, Event, Failure, FailureKind, Fields, Key, Map, Node, Outcome, OutputLine, OwedCause, OwedRefresh,
-    Properties, Reason, Refreshes, ResourceId, RunSummary, SessionStarted, SettledCause, SettledRefresh,
-    Span, StillOwed, StopCause, Stream, StreamTail, Transaction,
+    Entry, Event, Failure, FailureKind, Fields, Key, Location, Map, Missing, Node, Outcome, OutputLine,
+    OwedCause, OwedRefresh, Properties, Reason, Refreshes, ResourceId, RunSummary, SessionStarted,
+    SettledCause, SettledRefresh, Span, StillOwed, StopCause, Stream, StreamTail, Transaction,
 };
 
 fn redacted(values: &[&str], text: &str) -> String {
@@ -164,6 +164,8 @@ fn no_part_of_an_event_keeps_a_value() {
         span: Span::default(),
     };
     let mut failure = Failure::new(FailureKind::Exit, says("chain")).with_hint(says("hint"));
+    failure.location = Some(Location { file: says("file"), line: 1, column: 1 });
+    failure.missing = Some(Missing::Program(says("program")));
     failure.output.push(StreamTail { stream: Stream::Stderr, lines: vec![says("line")], bytes_before: 0 });
     let transaction = |outcome: Outcome| {
         let properties = Properties::new(Map::new(vec![entry("args".to_owned(), map.clone())]), None);

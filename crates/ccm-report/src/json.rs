@@ -1,27 +1,27 @@
 //! The report for programs: an event, a line of JSON.
 
 mod ids;
-mod object;
+mod line_writer;
 mod output;
 mod properties;
-mod words;
+mod refreshes;
 
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use ccm_model::{Event, Outcome, RunSummary, SessionStarted, Transaction, timestamp};
-use serde_json::Value;
+use ccm_model::{
+    Event, FailureLine, Outcome, OutcomeName, ResourceId, RunSummary, SessionStarted, SkipCause, StartLine,
+    StartProtocol, StopCause, StopLine, SummaryLine, SummaryProtocol, Transaction, TransactionLine,
+    TransactionProtocol,
+};
+use serde::Serialize;
 
 use crate::idempotence::changed_again;
+use crate::text::{stopped, undone};
 
 pub use ids::Ids;
-use object::Object;
+use line_writer::LineWriter;
 pub use output::{JsonDocument, JsonLines};
-use words::outcome_name;
-pub(crate) use words::{read_stop_cause, stop_cause};
-
-pub(crate) const START: &str = "io.choria.ccm.v1.session.start";
-pub(crate) const TRANSACTION: &str = "io.choria.ccm.v1.transaction.event";
-pub(crate) const SUMMARY: &str = "io.choria.ccm.v1.session.summary";
 
 /// What is the same in every line of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Encoder {
 #[derive(Debug)]
 struct Verified {
     run_id: String,
-    changed_again: Vec<String>,
+    changed_again: Vec<ResourceId>,
 }
 
 /// A line, and how it may be treated.
@@ -95,100 +95,136 @@ impl Encoder {
 
     fn start(&mut self, session: &SessionStarted) -> JsonLine<'_> {
         self.began = session.at;
-        let id = self.ids.next(session.at);
-        let mut line = head(&mut self.buffer, START, &id, session.at, &self.identity.run_id);
-        line.field("manifest", &self.identity.manifest);
-        line.field("version", self.identity.version);
-        line.field("noop", &session.noop);
-        line.field("resources", &session.resources);
-        line.field("message", &session.message);
-        if let Some(verified) = &self.verifies {
-            line.field("verifies", &verified.run_id);
-        }
-        JsonLine { text: line.end(), runtime: Duration::ZERO, urgent: true }
+        let line = StartLine {
+            protocol: StartProtocol::V1,
+            event_id: self.ids.next(session.at).into(),
+            timestamp: session.at,
+            run_id: self.identity.run_id.as_str().into(),
+            manifest: self.identity.manifest.as_str().into(),
+            version: self.identity.version.into(),
+            noop: session.noop,
+            resources: session.resources,
+            message: session.message.as_deref().map(Cow::from),
+            verifies: self.verifies.as_ref().map(|verified| verified.run_id.as_str().into()),
+        };
+        JsonLine { text: write(&mut self.buffer, &line), runtime: Duration::ZERO, urgent: true }
     }
 
     fn summary(&mut self, summary: &RunSummary) -> JsonLine<'_> {
         let at = self.began.checked_add(summary.duration).unwrap_or(self.began);
         let refreshes = &summary.refreshes;
-        let id = self.ids.next(at);
-        let mut line = head(&mut self.buffer, SUMMARY, &id, at, &self.identity.run_id);
-        line.field("manifest", &self.identity.manifest);
-        line.field("noop", &summary.noop);
-        line.field("duration", &nanoseconds(summary.duration));
-        line.field("counts", &summary.counts);
-        line.field("stopped", &summary.stopped.as_ref().map(stop_cause));
-        line.field("message", &summary.message);
-        line.field("owed", &refreshes.owed.iter().map(words::still_owed).collect::<Value>());
-        line.field("settled", &refreshes.settled.iter().map(words::settled).collect::<Value>());
-        line.field("ledger_damage", &refreshes.damage);
-        line.field("ledger_error", &refreshes.unwritten);
-        if let Some(verified) = &self.verifies {
-            line.field("changed_again", &verified.changed_again);
-        }
-        JsonLine { text: line.end(), runtime: Duration::ZERO, urgent: true }
+        let line = SummaryLine {
+            protocol: SummaryProtocol::V1,
+            event_id: self.ids.next(at).into(),
+            timestamp: at,
+            run_id: self.identity.run_id.as_str().into(),
+            manifest: self.identity.manifest.as_str().into(),
+            noop: summary.noop,
+            duration: summary.duration,
+            counts: summary.counts,
+            stopped: summary.stopped.as_ref().map(stop_line),
+            message: summary.message.as_deref().map(Cow::from),
+            owed: refreshes.owed.iter().map(refreshes::pending).collect(),
+            settled: refreshes.settled.iter().map(refreshes::settled).collect(),
+            ledger_damage: refreshes.damage.as_deref().map(Cow::from),
+            ledger_error: refreshes.unwritten.as_slice().into(),
+            changed_again: self.verifies.as_ref().map(|verified| verified.changed_again.as_slice().into()),
+        };
+        JsonLine { text: write(&mut self.buffer, &line), runtime: Duration::ZERO, urgent: true }
     }
 
     fn transaction(&mut self, transaction: &Transaction) -> JsonLine<'_> {
         let Transaction { outcome, duration, .. } = transaction;
         if let Some(verified) = self.verifies.as_mut().filter(|_| changed_again(outcome)) {
-            verified.changed_again.push(transaction.id.to_string());
+            verified.changed_again.push(transaction.id.clone());
         }
-        let words = words::Words::of(transaction);
+        let (failure, skip) = match outcome {
+            Outcome::Failed(failure) => (Some(&**failure), None),
+            Outcome::Skipped { cause } => (None, Some(cause)),
+            _ => (None, None),
+        };
         let end = transaction.at.checked_add(*duration).unwrap_or(transaction.at);
-        let id = self.ids.next(end);
-        let mut line = head(&mut self.buffer, TRANSACTION, &id, transaction.at, &self.identity.run_id);
-        line.field("type", &*transaction.id.type_name);
-        line.field("provider", &transaction.provider);
-        line.field("name", &*transaction.id.name);
-        line.field("alias", &transaction.alias);
-        line.field("requested_ensure", &transaction.requested_ensure);
-        line.field("final_ensure", &transaction.final_ensure);
-        line.field("duration", &nanoseconds(*duration));
-        line.field("properties", &properties::Shown(&transaction.properties));
-        line.field("status", &transaction.state);
-        line.field("noop_message", &words.noop_message);
-        line.field("error", words.error);
-        line.field("changed", &words.changed);
-        line.field("refreshed", &matches!(outcome, Outcome::Refreshed | Outcome::WouldRefresh { .. }));
-        line.field("failed", &matches!(outcome, Outcome::Failed(_)));
-        line.field("skipped", &matches!(outcome, Outcome::Skipped { .. }));
-        line.field("noop", &matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. }));
-        line.field("unmet_requirements", &words.unmet);
-        line.plain("outcome", outcome_name(outcome));
-        line.field("reason", &words.reason);
-        line.field(
-            "triggered_by",
-            &transaction.triggered_by.iter().map(ToString::to_string).collect::<Value>(),
-        );
-        line.field("owed", &transaction.owed.iter().map(words::owed).collect::<Value>());
-        line.field("warnings", &transaction.warnings);
-        line.field("notes", &transaction.notes);
-        line.field("diff", &transaction.diff);
+        let line = TransactionLine {
+            protocol: TransactionProtocol::V1,
+            event_id: self.ids.next(end).into(),
+            timestamp: transaction.at,
+            run_id: self.identity.run_id.as_str().into(),
+            type_name: Cow::from(&*transaction.id.type_name),
+            provider: transaction.provider.as_deref().map(Cow::from),
+            name: Cow::from(&*transaction.id.name),
+            alias: transaction.alias.as_deref().map(Cow::from),
+            requested_ensure: transaction.requested_ensure.as_str().into(),
+            final_ensure: transaction.final_ensure.as_deref().map(Cow::from),
+            duration: *duration,
+            properties: properties::Presented(&transaction.properties),
+            status: transaction.state.as_ref().map(Cow::Borrowed),
+            noop_message: match outcome {
+                Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => {
+                    Some(message.as_str().into())
+                }
+                _ => None,
+            },
+            error: failure.map_or(&[][..], |failure| &failure.chain).into(),
+            changed: failure.map_or(outcome.is_change(), |failure| failure.changed),
+            refreshed: matches!(outcome, Outcome::Refreshed | Outcome::WouldRefresh { .. }),
+            failed: failure.is_some(),
+            skipped: skip.is_some(),
+            noop: matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. }),
+            unmet_requirements: match skip {
+                Some(SkipCause::Unmet { culprits: ids } | SkipCause::Undone { noop: ids }) => ids,
+                _ => &[][..],
+            }
+            .into(),
+            outcome: OutcomeName::from(outcome),
+            reason: transaction.reason_text().map(Cow::from).or_else(|| skip.and_then(skip_reason)),
+            triggered_by: transaction.triggered_by.as_slice().into(),
+            owed: transaction.owed.as_slice().into(),
+            warnings: transaction.warnings.as_slice().into(),
+            notes: transaction.notes.as_slice().into(),
+            diff: transaction.diff.as_deref().map(Cow::from),
+            hints: failure.map_or(&[][..], |failure| &failure.hints).into(),
+            location: failure.and_then(|failure| failure.location.as_ref()).map(Cow::Borrowed),
+            failure: failure.map(|failure| FailureLine {
+                kind: failure.kind,
+                property: failure.property.as_deref().map(Cow::from),
+                changed: failure.changed,
+            }),
+            rule: transaction.reason.as_ref().map(|reason| Cow::from(&*reason.rule)),
+            skip: skip.map(Cow::Borrowed),
+        };
         let quiet = matches!(outcome, Outcome::Unchanged | Outcome::Skipped { .. });
         let urgent = !quiet || !transaction.warnings.is_empty();
-        JsonLine { text: line.end(), runtime: *duration, urgent }
+        JsonLine { text: write(&mut self.buffer, &line), runtime: *duration, urgent }
     }
 }
 
-/// Begins a line with the fields that every line begins with. `at` is the moment that it tells of.
-fn head<'b>(
-    buffer: &'b mut Vec<u8>,
-    protocol: &'static str,
-    event_id: &str,
-    at: SystemTime,
-    run_id: &str,
-) -> Object<'b> {
-    let mut line = Object::begin(buffer);
-    line.plain("protocol", protocol);
-    line.plain("event_id", event_id);
-    line.plain("timestamp", timestamp(at, 2));
-    line.plain("run_id", run_id);
-    line
+/// Replaces the content of a buffer by a line.
+fn write<'b>(buffer: &'b mut Vec<u8>, line: &impl Serialize) -> &'b str {
+    let written = line.serialize(LineWriter(buffer));
+    // Keys are text and the buffer takes everything.
+    debug_assert!(written.is_ok(), "{written:?}");
+    buffer.push(b'\n');
+    // JSON is text.
+    str::from_utf8(buffer).unwrap_or_default()
 }
 
-pub(crate) fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+/// Returns the text for a skipped resource for which no rule has one.
+fn skip_reason(cause: &SkipCause) -> Option<Cow<'static, str>> {
+    let names = |ids: &[ResourceId]| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    Some(match cause {
+        SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)).into(),
+        SkipCause::Undone { noop } => undone(&names(noop), noop.len()).into(),
+        SkipCause::NotManaged { reason } => format!("not managed: {reason}").into(),
+        SkipCause::NotSelected => "not selected".into(),
+        SkipCause::ManifestEnded { culprit } => format!("its manifest ended because {culprit} failed").into(),
+        SkipCause::Stopped { by } => stopped(by).into(),
+        SkipCause::Unknown => return None,
+    })
+}
+
+/// Returns the cause for which a run ended early, with its text.
+pub(crate) fn stop_line(cause: &StopCause) -> StopLine {
+    StopLine { cause: cause.clone(), message: stopped(cause) }
 }
 
 #[cfg(test)]

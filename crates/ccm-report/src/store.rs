@@ -10,12 +10,11 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use ccm_host::state::{AppendFile, Directory};
-use ccm_model::{Counts, Event, Outcome, RunSummary, display_timestamp};
+use ccm_model::{Counts, Event, Nanoseconds, Outcome, RunSummary, StopLine, display_timestamp, known};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::ReportError;
-use crate::json::{JsonLine, JsonLines, RunIdentity, nanoseconds, stop_cause};
+use crate::json::{JsonLine, JsonLines, RunIdentity, stop_line};
 
 pub use executions::{Execution, ExecutionError};
 pub use history::{FindError, History, StoredRun};
@@ -70,12 +69,14 @@ pub struct StoredSummary {
     pub begin: String,
     /// When it ended.
     pub end: String,
-    /// How long it took, in nanoseconds.
-    pub duration: u64,
+    /// How long it took.
+    #[serde(with = "Nanoseconds")]
+    pub duration: Duration,
     /// Outcomes, counted.
     pub counts: Counts,
     /// What ended it before its end.
-    pub stopped: Option<Value>,
+    #[serde(deserialize_with = "known")]
+    pub stopped: Option<StopLine>,
     /// The exit code of ccm.
     pub exit_code: u8,
 }
@@ -91,9 +92,9 @@ impl StoredSummary {
             noop: summary.noop,
             begin: display_timestamp(began, 2),
             end: display_timestamp(ended, 2),
-            duration: nanoseconds(summary.duration),
+            duration: summary.duration,
             counts: summary.counts,
-            stopped: summary.stopped.as_ref().map(stop_cause),
+            stopped: summary.stopped.as_ref().map(stop_line),
             exit_code,
         }
     }
@@ -102,10 +103,6 @@ impl StoredSummary {
     fn is_quiet(&self) -> bool {
         let Counts { changed, refreshed, failed, .. } = self.counts;
         self.exit_code == 0 && changed + refreshed + failed == 0
-    }
-
-    fn took(&self) -> Duration {
-        Duration::from_nanos(self.duration)
     }
 }
 

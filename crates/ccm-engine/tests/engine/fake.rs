@@ -303,8 +303,9 @@ impl Provider<FakeKind> for FakeProvider {
             }
             context.line(Stream::Stdout, "a line");
             if !fake.yields.is_empty() {
-                context.leave(vec![Artifact { name: "old", content: Vec::new() }]);
-                context.leave(vec![Artifact { name: "it", content: fake.yields.clone().into_bytes() }]);
+                context.leave(vec![Artifact { name: "old".into(), content: Vec::new() }]);
+                context
+                    .leave(vec![Artifact { name: "it".into(), content: fake.yields.clone().into_bytes() }]);
             }
             if fake.stops {
                 STOP.with_borrow(|stop| stop.as_ref().map(|stop| stop()));

@@ -75,7 +75,7 @@ fn events_come_in_order_and_carry_what_happened() {
     let expected = ["session started", "resource started", "output", "resource finished", "session finished"];
     assert_eq!(names, expected);
     let Some(Event::ResourceFinished(transaction)) = ran.events.get(3) else { panic!("no transaction") };
-    assert_eq!(transaction.provider, Some("fake"));
+    assert_eq!(transaction.provider.as_deref(), Some("fake"));
     assert_eq!(transaction.requested_ensure, "present");
     assert_eq!(transaction.final_ensure.as_deref(), Some("present"));
     assert_eq!(transaction.reason_text(), Some("not in state"));
@@ -149,7 +149,7 @@ fn what_an_execution_yields_is_remembered_once_it_is_verified() {
         let expected: Vec<_> = remembered.into_iter().map(|values| (ResourceIndex(1), values)).collect();
         assert_eq!(late.0.take(), expected, "{line}");
         let artifacts = ran.events.iter().find_map(|event| match event {
-            Event::ArtifactsLeft(artifacts) => Some((artifacts.position, artifacts.files[0].name)),
+            Event::ArtifactsLeft(artifacts) => Some((artifacts.position, &*artifacts.files[0].name)),
             _ => None,
         });
         assert_eq!(artifacts, left.then_some((2, "it")), "{line}");

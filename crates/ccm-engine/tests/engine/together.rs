@@ -47,7 +47,7 @@ fn each_has_its_events_in_the_order_of_the_walk() {
             Event::ResourceFinished(ended) => {
                 assert_eq!(ended.reason_text() == Some("was there already"), &*ended.id.name == "b");
                 assert_eq!(ended.warnings, [format!("{} was verified", ended.id.name)]);
-                assert_eq!(ended.provider, Some("four"));
+                assert_eq!(ended.provider.as_deref(), Some("four"));
                 assert!(ended.state.is_some());
                 assert_eq!(ended.diff.is_some(), &*ended.id.name != "b");
                 Some(format!("{} {}", ended.id.name, ended.outcome.word()))

@@ -17,6 +17,8 @@ pub(super) const WORDS: &[&str] = &[
     "\\u001b[2J",
     "\"counts\":{}",
     "\"stopped\":\"failed\"",
+    "\"failure\":{\"kind\":\"exit\"},",
+    "\"skip\":{\"cause\":\"stopped\",\"by\":\"timeout\",\"after\":1},",
 ];
 
 const ID: &str = "01930000-0000-7000-8000-000000000001";
@@ -54,7 +56,7 @@ fn look(state: &Scratch) {
     let events = history.events(run).expect("events");
     // Only what ccm colours itself may hold escapes.
     plain(&run.text_with(&events).replace('\u{1b}', ""));
-    run.json_with(events);
+    run.json_with(&events);
     let execution = history.execution(run, "1").expect("a directory").expect("an execution");
     plain(&execution.text());
     execution.json();

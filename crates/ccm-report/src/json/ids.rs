@@ -64,19 +64,17 @@ impl Ids {
 
 /// A number as ids are written.
 fn written(number: u128) -> String {
-    let mut text = String::with_capacity(36);
-    for (at, byte) in number.to_be_bytes().into_iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            text.push('-');
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = [b'-'; 36];
+    let mut places = text.iter_mut().enumerate().filter(|(at, _)| !matches!(at, 8 | 13 | 18 | 23));
+    for byte in number.to_be_bytes() {
+        for digit in [byte >> 4, byte & 15] {
+            if let Some((_, place)) = places.next() {
+                *place = DIGITS[usize::from(digit)];
+            }
         }
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
     }
-    text
-}
-
-fn digit(number: u8) -> char {
-    char::from(b"0123456789abcdef"[usize::from(number)])
+    str::from_utf8(&text).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

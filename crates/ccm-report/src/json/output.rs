@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use super::{JsonLine, START, SUMMARY, TRANSACTION};
+use ccm_model::{START_PROTOCOL as START, SUMMARY_PROTOCOL as SUMMARY, TRANSACTION_PROTOCOL as TRANSACTION};
+
+use super::JsonLine;
 use crate::ReportError;
 use crate::batch::Batch;
 

@@ -6,10 +6,10 @@ use ccm_redaction::REDACTED;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map as Object, Number, Value, json};
 
-/// Every property that is given, as it was written.
-pub(super) struct Shown<'a>(pub &'a Properties);
+/// Properties that are given, as an event presents them.
+pub(super) struct Presented<'a>(pub &'a Properties);
 
-impl Serialize for Shown<'_> {
+impl Serialize for Presented<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for Entry { key, value } in self.0.given() {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn shown(entries: Vec<Entry>) -> Value {
-        json!(Shown(&Properties::new(Map::new(entries), None)))
+        json!(Presented(&Properties::new(Map::new(entries), None)))
     }
 
     #[test]

@@ -1,8 +1,9 @@
 use std::time::UNIX_EPOCH;
 
 use ccm_model::{
-    Counts, Failure, FailureKind, OwedCause, OwedRefresh, Properties, Refreshes, ResourceId, SettledCause,
-    SettledRefresh, SkipCause, StillOwed, StopCause,
+    Counts, Entry, EventLine, Failure, FailureKind, Fields, Key, Location, Map, Node, OwedCause, OwedRefresh,
+    Properties, Reason, Refreshes, ResourceId, SettledCause, SettledRefresh, SkipCause, Span, StillOwed,
+    StopCause, Stream, StreamTail,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         alias: None,
         at: UNIX_EPOCH + Duration::from_millis(1_500),
         duration: Duration::from_millis(2),
-        provider: Some("posix"),
+        provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
         final_ensure: None,
         outcome,
@@ -51,7 +52,7 @@ fn the_fields_are_those_of_the_protocol() {
     let names: Vec<&str> = event.as_object().expect("a map").keys().map(String::as_str).collect();
     let expected = "protocol event_id timestamp run_id type provider name alias requested_ensure final_ensure \
                     duration properties status noop_message error changed refreshed failed skipped noop \
-                    unmet_requirements outcome reason triggered_by owed warnings notes diff";
+                    unmet_requirements outcome reason triggered_by owed warnings notes diff hints location failure rule skip";
     assert_eq!(names.join(" "), expected);
     assert_eq!(event["timestamp"], "1970-01-01T00:00:01.500000Z");
     assert_eq!(event["duration"], 2_000_000);
@@ -214,7 +215,119 @@ fn a_run_that_verifies_another_says_which_and_what_it_changed_again() {
     }
     assert_eq!(
         encoder.verifies.expect("it verifies").changed_again,
-        ["exec#job", "exec#job"],
+        [ResourceId::new("exec", "job"), ResourceId::new("exec", "job")],
         "what changed and what was refreshed"
     );
+}
+
+#[test]
+fn an_event_that_is_read_back_is_the_one_that_was_written() {
+    let id = |name: &str| ResourceId::new("exec", name);
+    let refresh = |is_assumed| OwedRefresh {
+        source: ResourceId::new("file", "/a#b"),
+        run_id: "01".to_owned(),
+        since: UNIX_EPOCH + Duration::from_micros(1),
+        is_assumed,
+    };
+    let failure = || {
+        Outcome::Failed(Box::new(Failure {
+            location: Some(Location { file: "m.yaml".to_owned(), line: 4, column: 11 }),
+            changed: true,
+            ..Failure::new(FailureKind::Timeout, "no")
+                .because_of("top")
+                .with_hint("raise `timeout`")
+                .of_property("timeout")
+        }))
+    };
+    let timeout = || StopCause::Timeout { after: Duration::from_secs(1) };
+    let skipped = |cause| Outcome::Skipped { cause };
+    let outcomes = [
+        Outcome::Unchanged,
+        Outcome::Changed,
+        Outcome::Refreshed,
+        Outcome::WouldChange { message: "Would have executed".to_owned() },
+        Outcome::WouldRefresh { message: "Would have executed".to_owned() },
+        failure(),
+        Outcome::Failed(Box::new(Failure::new(FailureKind::Internal, "no"))),
+        skipped(SkipCause::Unmet { culprits: vec![id("a")] }),
+        skipped(SkipCause::Undone { noop: vec![id("a"), id("b")] }),
+        skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() }),
+        skipped(SkipCause::NotSelected),
+        skipped(SkipCause::ManifestEnded { culprit: id("a") }),
+        skipped(SkipCause::Stopped { by: timeout() }),
+        skipped(SkipCause::Stopped { by: StopCause::Failed { culprit: id("a") } }),
+    ];
+    let mut events = vec![Event::SessionStarted(SessionStarted {
+        at: UNIX_EPOCH + Duration::from_secs(9),
+        noop: true,
+        resources: 1,
+        message: Some("two\nlines".to_owned()),
+    })];
+    let property = |name: &str, text: &str| Entry {
+        key: Key { text: name.into(), span: Span::default() },
+        value: Node::text(text, Span::default()),
+    };
+    for outcome in outcomes {
+        let bare = transaction(outcome);
+        let full = Transaction {
+            alias: Some("alias".to_owned()),
+            properties: Properties::new(Map::new(vec![property("command", "make")]), None),
+            final_ensure: Some("absent".to_owned()),
+            reason: Some(Reason::new("always", "nothing says that it need not run")),
+            triggered_by: vec![id("a")],
+            owed: vec![refresh(false), refresh(true)],
+            warnings: vec!["look".to_owned()],
+            notes: vec!["there".to_owned()],
+            state: Some(Fields::from([("exitcode", 7.into()), ("a", json!({ "b": [null, 0.5] }))])),
+            diff: Some("-a\n+b\n".to_owned()),
+            ..bare.clone()
+        };
+        events.extend([bare, full].map(|transaction| Event::ResourceFinished(Box::new(transaction))));
+    }
+    let still = |cause| StillOwed { subscriber: id("b"), refresh: refresh(false), cause };
+    let settled = |cause| SettledRefresh { subscriber: id("b"), refresh: refresh(true), cause };
+    for stopped in [None, Some(timeout()), Some(StopCause::Signal { name: "SIGINT".to_owned(), number: 2 })] {
+        events.push(Event::SessionFinished(Box::new(RunSummary {
+            noop: false,
+            duration: Duration::from_nanos(2_000_000_001),
+            counts: Counts { total: 1, unchanged: 1, ..Counts::default() },
+            stopped,
+            message: Some("bye".to_owned()),
+            refreshes: Refreshes {
+                owed: vec![
+                    still(OwedCause::Failed),
+                    still(OwedCause::Skipped(SkipCause::Stopped { by: timeout() })),
+                    still(OwedCause::Skipped(SkipCause::NotManaged { reason: "off".to_owned() })),
+                    still(OwedCause::Noop),
+                    still(OwedCause::NoopManifest),
+                    still(OwedCause::NoValue),
+                    still(OwedCause::OtherManifest("/m.yaml".to_owned())),
+                ],
+                settled: vec![
+                    settled(SettledCause::NoSubscriber),
+                    settled(SettledCause::NoSource),
+                    settled(SettledCause::NoSubscription),
+                ],
+                damage: Some("torn".to_owned()),
+                unwritten: vec!["no".to_owned()],
+            },
+        })));
+    }
+    let mut encoder = encoder();
+    for event in events {
+        let text = encoder.encode(&event).expect("a line").text.to_owned();
+        let line = EventLine::read(text.as_bytes()).expect(&text);
+        assert_eq!(format!("{}\n", json!(line)), text, "the line is written as it was");
+        assert_eq!(Event::from(line), event, "{text}");
+    }
+}
+
+#[test]
+fn output_of_commands_is_in_no_line() {
+    let mut failure = Failure::new(FailureKind::Exit, "exit code 1");
+    let lines = vec!["printed".to_owned()];
+    failure.output.push(StreamTail { stream: Stream::Stderr, lines, bytes_before: 0 });
+    let (event, _) = encoded(Outcome::Failed(Box::new(failure)));
+    assert_eq!(event["failure"]["kind"], "exit");
+    assert!(!event.to_string().contains("printed"), "{event}");
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Read as _, Write as _};
 
 use ccm_host::state::Directory;
-use ccm_model::{Artifacts, escape_control};
+use ccm_model::{Artifacts, EventLine, escape_control};
 use serde_json::{Value, json};
 
 use super::{History, Open, RunStore, StoreError, StoredRun};
@@ -34,7 +34,7 @@ impl RunStore {
 fn write(open: &Open, artifacts: &Artifacts) -> io::Result<()> {
     let directory = open.directory.make(&artifacts.id.type_name)?.make(&name(artifacts))?;
     for file in &artifacts.files {
-        directory.create(file.name)?.write_all(&file.content)?;
+        directory.create(&file.name)?.write_all(&file.content)?;
     }
     Ok(())
 }
@@ -143,9 +143,14 @@ impl History {
     /// The name of the exec that has this alias, as the events of the run tell.
     fn name_of(&self, run: &StoredRun, alias: &str) -> Option<String> {
         let alias = alias.strip_prefix("exec#").unwrap_or(alias);
-        let events = self.events(run).ok()?;
-        let is_meant = |event: &&Value| event["alias"] == alias && event["type"] == "exec";
-        events.iter().find(is_meant).and_then(|event| event["name"].as_str()).map(str::to_owned)
+        self.events(run).ok()?.into_iter().find_map(|event| match event {
+            EventLine::Transaction(line)
+                if line.type_name == "exec" && line.alias.as_deref() == Some(alias) =>
+            {
+                Some(line.name.into_owned())
+            }
+            _ => None,
+        })
     }
 
     fn of_executions(&self, run: &StoredRun) -> io::Result<Option<Directory>> {

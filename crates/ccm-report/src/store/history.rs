@@ -4,7 +4,8 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use ccm_host::state::Directory;
-use serde_json::Value;
+use ccm_model::{EventLine, SUMMARY_PROTOCOL, StartLine};
+use serde::Deserialize;
 
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
 
@@ -29,7 +30,7 @@ pub struct StoredRun {
     /// Its id.
     pub id: String,
     /// The first line of its events, if there is one.
-    pub start: Option<Value>,
+    pub start: Option<StartLine<'static>>,
     /// What it amounted to; none if that was not written or can't be read.
     pub summary: Option<StoredSummary>,
     /// Something of its end is recorded. If not, it was killed or is still going on.
@@ -109,8 +110,8 @@ impl History {
         neighbours.map(shared).max().map_or(SHORTEST_ID, |shared| SHORTEST_ID.max(shared + 1))
     }
 
-    /// The events of a run, as they were written. A line that is not whole is left out.
-    pub fn events(&self, run: &StoredRun) -> Result<Vec<Value>, StoreError> {
+    /// Returns the events of a run. A line that is not whole, or that this version of ccm does not know, is left out.
+    pub fn events(&self, run: &StoredRun) -> Result<Vec<EventLine>, StoreError> {
         let Some(directory) = &self.directory else { return Ok(Vec::new()) };
         let failed = |source| StoreError::Read { path: self.path.join(&run.id), source };
         let file = match directory.enter(&run.id).and_then(|run| run.read(EVENTS)) {
@@ -119,7 +120,7 @@ impl History {
             Err(error) => return Err(failed(error)),
         };
         let mut events = Vec::new();
-        each_line(file, |line| events.extend(serde_json::from_slice(line))).map_err(failed)?;
+        each_line(file, |line| events.extend(EventLine::read(line))).map_err(failed)?;
         Ok(events)
     }
 }
@@ -142,13 +143,18 @@ fn each_line(file: impl io::Read, mut read: impl FnMut(&[u8])) -> io::Result<()>
     }
 }
 
+#[derive(Deserialize)]
+struct LineHead {
+    protocol: String,
+}
+
 /// Tells whether the last event is that of a run's end.
 fn holds_the_end(events: impl io::Read) -> bool {
     let mut last = Vec::new();
     // What can't be read is not the end.
     let read = each_line(events, |line| line.clone_into(&mut last));
-    let last = read.ok().and_then(|()| serde_json::from_slice::<Value>(&last).ok());
-    last.is_some_and(|event| event["protocol"] == crate::json::SUMMARY)
+    let last = read.ok().and_then(|()| serde_json::from_slice::<LineHead>(&last).ok());
+    last.is_some_and(|line| line.protocol == SUMMARY_PROTOCOL)
 }
 
 /// What can be read of a run; what can't is left out, so that one damaged record hides no other.

@@ -1,59 +1,19 @@
 //! Recorded runs as text and as JSON.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::time::{Duration, UNIX_EPOCH};
 
-use ccm_model::{Refreshes, ResourceId, RunSummary, display_timestamp, escape_control};
-use serde::Deserialize;
+use ccm_model::{
+    EventLine, OutcomeName, Refreshes, ResourceId, RunSummary, TransactionLine, display_timestamp,
+    escape_control,
+};
 use serde_json::{Value, json};
 
 use super::{History, StoredRun, StoredSummary};
-use crate::json::{START, SUMMARY, TRANSACTION, read_stop_cause};
-use crate::text::layout::{below, diff};
+use crate::text::layout::{self, below, diff, names};
 use crate::text::resource::{Level, Line};
-use crate::text::summary;
-
-/// What an event says, as far as it is shown.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Shown {
-    #[serde(rename = "type")]
-    kind: String,
-    name: String,
-    provider: Option<String>,
-    requested_ensure: String,
-    final_ensure: Option<String>,
-    duration: u64,
-    noop_message: Option<String>,
-    error: Vec<String>,
-    changed: bool,
-    unmet_requirements: Vec<String>,
-    outcome: String,
-    reason: Option<String>,
-    triggered_by: Vec<String>,
-    owed: Vec<ShownOwed>,
-    warnings: Vec<String>,
-    notes: Vec<String>,
-    diff: Option<String>,
-}
-
-/// What an event says of a refresh that is owed.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ShownOwed {
-    subscriber: String,
-    source: String,
-    run_id: String,
-    since: String,
-    assumed: bool,
-    message: String,
-}
-
-impl ShownOwed {
-    fn origin(&self) -> String {
-        summary::origin(&self.source, &self.run_id, &seconds(&self.since), self.assumed)
-    }
-}
+use crate::text::{owed_line, summary};
 
 impl History {
     /// All runs as text, a line each.
@@ -99,15 +59,15 @@ impl StoredRun {
     fn manifest(&self) -> &str {
         match (&self.summary, &self.start) {
             (Some(summary), _) => &summary.manifest,
-            (None, Some(start)) => start["manifest"].as_str().unwrap_or("?"),
+            (None, Some(start)) => &start.manifest,
             (None, None) => "?",
         }
     }
 
     /// The moment is in the id as well, for a run of which nothing else can be read.
     fn begin(&self) -> String {
-        let start = self.start.as_ref().and_then(|start| start["timestamp"].as_str());
-        let known = self.summary.as_ref().map(|summary| &*summary.begin).or(start).map(str::to_owned);
+        let start = || self.start.as_ref().map(|start| display_timestamp(start.timestamp, 2));
+        let known = self.summary.as_ref().map(|summary| summary.begin.clone()).or_else(start);
         known.or_else(|| moment_of(&self.id)).unwrap_or_else(|| "?".to_owned())
     }
 
@@ -147,20 +107,19 @@ impl StoredRun {
     }
 
     /// This run as JSON, with its events.
-    pub fn json_with(&self, events: Vec<Value>) -> Value {
-        let transactions = events.into_iter().filter(|event| event["protocol"] == TRANSACTION);
-        json!({ "run": self.json(), "events": transactions.collect::<Vec<_>>() })
+    pub fn json_with(&self, events: &[EventLine]) -> Value {
+        json!({ "run": self.json(), "events": transactions(events).collect::<Vec<_>>() })
     }
 
     /// This run as text, in the form of the report. Level and outcome are coloured by ANSI codes.
-    pub fn text_with(&self, events: &[Value]) -> String {
+    pub fn text_with(&self, events: &[EventLine]) -> String {
         let mut text = String::new();
         // A `String` takes everything.
         let _ = self.write(&mut text, events);
         text
     }
 
-    fn write(&self, out: &mut String, events: &[Value]) -> fmt::Result {
+    fn write(&self, out: &mut String, events: &[EventLine]) -> fmt::Result {
         writeln!(out, "run {} of {}", self.id, escape_control(self.manifest()))?;
         write!(out, "began {}", escape_control(&self.begin()))?;
         if let Some(summary) = &self.summary {
@@ -168,36 +127,28 @@ impl StoredRun {
             write!(out, ", ended {end}, exit code {}, ccm {version}", summary.exit_code)?;
         }
         writeln!(out)?;
-        let message = |protocol: &str| {
-            let event = events.iter().find(|event| event["protocol"] == protocol);
-            event.and_then(|event| event["message"].as_str())
+        let start = events.iter().find_map(|event| match event {
+            EventLine::Start(line) => Some(line),
+            _ => None,
+        });
+        let end = events.iter().find_map(|event| match event {
+            EventLine::Summary(line) => Some(line),
+            _ => None,
+        });
+        let message = |out: &mut String, message: Option<&Option<Cow<'_, str>>>| {
+            message.into_iter().flatten().try_for_each(|message| layout::message(out, message))
         };
-        let messages = [message(START), message(SUMMARY)];
-        if let Some(message) = messages[0] {
-            crate::text::layout::message(out, message)?;
-        }
-        let mut failed = Vec::new();
-        for event in events.iter().filter(|event| event["protocol"] == TRANSACTION) {
-            let shown = Shown::deserialize(event).unwrap_or_default();
-            shown.write(out)?;
-            if shown.outcome == "failed" {
-                failed.push(shown.id());
-            }
-        }
-        if let Some(message) = messages[1] {
-            crate::text::layout::message(out, message)?;
-        }
+        message(out, start.map(|line| &line.message))?;
+        transactions(events).try_for_each(|line| resource(out, line))?;
+        message(out, end.map(|line| &line.message))?;
+        let failed = transactions(events).filter(|line| line.failed).map(id).collect::<Vec<_>>();
         match &self.summary {
             Some(stored) => {
-                let end = events.iter().find(|event| event["protocol"] == SUMMARY);
                 let mut run = summary_of(stored);
-                let damage = end.and_then(|end| end["ledger_damage"].as_str());
-                run.refreshes.damage = damage.map(str::to_owned);
+                run.refreshes.damage = end.and_then(|end| Some(end.ledger_damage.as_deref()?.to_owned()));
                 summary::write(out, &run, &failed)?;
-                let owed = end.and_then(|end| Vec::<ShownOwed>::deserialize(&end["owed"]).ok());
-                owed.unwrap_or_default().iter().try_for_each(|owed| {
-                    let line = summary::still(&owed.subscriber, &owed.origin());
-                    summary::owed(out, &line, &owed.message)
+                end.iter().flat_map(|end| &end.owed).try_for_each(|owed| {
+                    summary::owed(out, &owed_line(&owed.subscriber, &owed.refresh), &owed.message)
                 })
             }
             None if self.ended => {
@@ -222,9 +173,9 @@ fn seconds(timestamp: &str) -> String {
 fn summary_of(stored: &StoredSummary) -> RunSummary {
     RunSummary {
         noop: stored.noop,
-        duration: stored.took(),
+        duration: stored.duration,
         counts: stored.counts,
-        stopped: stored.stopped.as_ref().and_then(read_stop_cause),
+        stopped: stored.stopped.as_ref().map(|stopped| stopped.cause.clone()),
         message: None,
         refreshes: Refreshes::default(),
     }
@@ -234,58 +185,59 @@ fn counted(stored: &StoredSummary) -> String {
     format!("{}: {}", stored.counts.total, summary::counted(&summary_of(stored)))
 }
 
-impl Shown {
-    fn id(&self) -> ResourceId {
-        ResourceId::new(&*self.kind, &*self.name)
-    }
+/// Returns the lines of the resources.
+fn transactions(events: &[EventLine]) -> impl Iterator<Item = &TransactionLine<'static>> {
+    events.iter().filter_map(|event| match event {
+        EventLine::Transaction(line) => Some(&**line),
+        _ => None,
+    })
+}
 
-    fn write(&self, out: &mut String) -> fmt::Result {
-        let unmet = !self.unmet_requirements.is_empty();
-        let (level, word) = match &*self.outcome {
-            "failed" => (Level::Error, "failed"),
-            "skipped" if unmet => (Level::Error, "unmet"),
-            "unchanged" => (Level::Info, "stable"),
-            "would_change" => (Level::Warn, "would change"),
-            "would_refresh" => (Level::Warn, "would refresh"),
-            other => (Level::Warn, other),
-        };
-        let skipped = self.outcome == "skipped";
-        let cause = match &*self.outcome {
-            "failed" => self.error.first().cloned(),
-            "skipped" => self.reason.clone(),
-            _ => None,
-        };
-        let line = Line {
-            level,
-            name: escape_control(&self.id().to_string()).into_owned(),
-            word: &escape_control(word),
-            requested_ensure: &self.requested_ensure,
-            final_ensure: self.final_ensure.as_deref(),
-            runtime: (!skipped).then_some(Duration::from_nanos(self.duration)),
-            provider: self.provider.as_deref(),
-            cause: &cause.unwrap_or_default(),
-        };
-        line.write(out)?;
-        self.error.iter().skip(1).try_for_each(|layer| below(out, "caused by: ", layer))?;
-        self.noop_message.iter().try_for_each(|message| below(out, "", message))?;
-        if !self.triggered_by.is_empty() {
-            below(out, "triggered by: ", &self.triggered_by.join(", "))?;
-        }
-        for owed in &self.owed {
-            summary::owed_before(out, &owed.origin(), owed.assumed)?;
-        }
-        if let Some(reason) = self.reason.as_ref().filter(|_| !skipped) {
-            below(out, "reason: ", reason)?;
-        }
-        self.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;
-        self.notes.iter().try_for_each(|note| below(out, "", note))?;
-        if self.outcome == "failed" {
-            below(
-                out,
-                "",
-                if self.changed { "something may have been changed" } else { "nothing was changed" },
-            )?;
-        }
-        self.diff.iter().try_for_each(|text| diff(out, text))
+fn id(line: &TransactionLine<'_>) -> ResourceId {
+    ResourceId::new(&*line.type_name, &*line.name)
+}
+
+fn resource(out: &mut String, line: &TransactionLine<'_>) -> fmt::Result {
+    let unmet = !line.unmet_requirements.is_empty();
+    let (level, word) = match line.outcome {
+        OutcomeName::Failed => (Level::Error, "failed"),
+        OutcomeName::Skipped if unmet => (Level::Error, "unmet"),
+        OutcomeName::Skipped => (Level::Warn, "skipped"),
+        OutcomeName::Unchanged => (Level::Info, "stable"),
+        OutcomeName::Changed => (Level::Warn, "changed"),
+        OutcomeName::Refreshed => (Level::Warn, "refreshed"),
+        OutcomeName::WouldChange => (Level::Warn, "would change"),
+        OutcomeName::WouldRefresh => (Level::Warn, "would refresh"),
+    };
+    let cause = match line.outcome {
+        OutcomeName::Failed => line.error.first().map(String::as_str),
+        OutcomeName::Skipped => line.reason.as_deref(),
+        _ => None,
+    };
+    let head = Line {
+        level,
+        name: layout::name(&id(line)),
+        word,
+        requested_ensure: &line.requested_ensure,
+        final_ensure: line.final_ensure.as_deref(),
+        runtime: (!line.skipped).then_some(line.duration),
+        provider: line.provider.as_deref(),
+        cause: cause.unwrap_or_default(),
+    };
+    head.write(out)?;
+    line.error.iter().skip(1).try_for_each(|layer| below(out, "caused by: ", layer))?;
+    line.noop_message.iter().try_for_each(|message| below(out, "", message))?;
+    if !line.triggered_by.is_empty() {
+        below(out, "triggered by: ", &names(&line.triggered_by))?;
     }
+    line.owed.iter().try_for_each(|owed| summary::owed_before(out, owed))?;
+    if let Some(reason) = line.reason.as_ref().filter(|_| !line.skipped) {
+        below(out, "reason: ", reason)?;
+    }
+    line.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;
+    line.notes.iter().try_for_each(|note| below(out, "", note))?;
+    if line.failed {
+        below(out, "", if line.changed { "something may have been changed" } else { "nothing was changed" })?;
+    }
+    line.diff.iter().try_for_each(|text| diff(out, text))
 }

@@ -3,6 +3,8 @@ use std::time::UNIX_EPOCH;
 use ccm_model::{Artifact, Artifacts, ResourceId, SessionStarted, Transaction};
 use ccm_testkit::Scratch;
 
+use serde_json::Value;
+
 use super::*;
 use crate::json::{Encoder, Ids};
 
@@ -14,7 +16,7 @@ fn changed(name: &str) -> Event {
         alias: None,
         at: UNIX_EPOCH,
         duration: Duration::from_millis(3),
-        provider: Some("posix"),
+        provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
         final_ensure: Some("present".to_owned()),
         outcome: Outcome::Changed,
@@ -136,11 +138,11 @@ fn a_damaged_record_hides_no_other() {
     let shown = found(&broken).text_with(&[]);
     assert!(shown.ends_with("the run came to its end, and its summary is missing or damaged\n"), "{shown}");
     // A full disk may leave a run without a summary, whose events tell that it ended.
-    let end = format!("{{\"protocol\":\"{}\"}}\n", crate::json::SUMMARY);
+    let end = format!("{{\"protocol\":\"{}\"}}\n", ccm_model::SUMMARY_PROTOCOL);
     scratch.write(&at(&cut, EVENTS), end);
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&cut).expect("the run");
-    assert!(run.ended && run.json_with(Vec::new())["run"]["finished"] == true, "{run:?}");
+    assert!(run.ended && run.json_with(&[])["run"]["finished"] == true, "{run:?}");
 }
 
 #[test]
@@ -193,7 +195,7 @@ fn keep(state: &Directory, at: u64, names: &[&'static str]) -> (RunStore, String
     let began = UNIX_EPOCH + Duration::from_millis(at);
     let encoder = Encoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
     let mut store = RunStore::begin(state, encoder.identity(), 50);
-    let file = |name: &&'static str| Artifact { name, content: b"a line\n{\x1b[2J".to_vec() };
+    let file = |name: &&'static str| Artifact { name: (*name).into(), content: b"a line\n{\x1b[2J".to_vec() };
     let files = names.iter().map(file).collect();
     store.keep(&Artifacts { id: ResourceId::new("exec", "Make it!"), position: 7, files });
     (store, encoder.identity().run_id.clone())

@@ -4,14 +4,11 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use ccm_model::{
-    Failure, FailureKind, Outcome, SkipCause, Transaction, display_duration, display_timestamp,
-    escape_control,
-};
+use ccm_model::{Failure, FailureKind, Outcome, SkipCause, Transaction, display_duration, escape_control};
 
 use super::Verbosity;
 use super::layout::{below, continued, diff, first_line, name, names, output};
-use super::summary::{origin, owed_before, stopped};
+use super::summary::{owed_before, stopped};
 
 /// How much attention a line asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +31,8 @@ impl Level {
                     SkipCause::NotSelected
                     | SkipCause::NotManaged { .. }
                     | SkipCause::ManifestEnded { .. }
-                    | SkipCause::Stopped { .. },
+                    | SkipCause::Stopped { .. }
+                    | SkipCause::Unknown,
             } => Self::Warn,
             Outcome::Failed(_)
             | Outcome::Skipped { cause: SkipCause::Unmet { .. } | SkipCause::Undone { .. } } => Self::Error,
@@ -107,7 +105,7 @@ pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verb
         requested_ensure: &transaction.requested_ensure,
         final_ensure: transaction.final_ensure.as_deref(),
         runtime: Some(transaction.duration).filter(|_| !matches!(outcome, Outcome::Skipped { .. })),
-        provider: transaction.provider,
+        provider: transaction.provider.as_deref(),
         cause: &cause(outcome).unwrap_or_default(),
     };
     line.write(out)?;
@@ -134,6 +132,7 @@ pub(crate) fn skipped(cause: &SkipCause) -> String {
             format!("its manifest ended because {} failed (fail_on_error)", name(culprit))
         }
         SkipCause::Stopped { by } => stopped(by),
+        SkipCause::Unknown => String::new(),
     }
 }
 
@@ -157,11 +156,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     if !transaction.triggered_by.is_empty() {
         below(out, "triggered by: ", &names(&transaction.triggered_by))?;
     }
-    for owed in &transaction.owed {
-        let since = display_timestamp(owed.since, 0);
-        let origin = origin(&owed.source.to_string(), &owed.run_id, &since, owed.is_assumed);
-        owed_before(out, &origin, owed.is_assumed)?;
-    }
+    transaction.owed.iter().try_for_each(|owed| owed_before(out, owed))?;
     let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
     if let Some(reason) = transaction
         .reason

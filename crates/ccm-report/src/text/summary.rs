@@ -71,26 +71,21 @@ pub(crate) fn owed(out: &mut String, line: &str, why: &str) -> fmt::Result {
 
 /// Says that a refresh is owed, and since when.
 pub fn owed_line(subscriber: &ResourceId, refresh: &OwedRefresh) -> String {
-    let since = display_timestamp(refresh.since, 0);
-    let source = refresh.source.to_string();
-    still(&subscriber.to_string(), &origin(&source, &refresh.run_id, &since, refresh.is_assumed))
-}
-
-pub(crate) fn still(subscriber: &str, origin: &str) -> String {
-    format!("{subscriber} has still to be refreshed: {origin}")
+    format!("{subscriber} has still to be refreshed: {}", origin(refresh))
 }
 
 /// Says on the line of a resource that its refresh is owed.
-pub(crate) fn owed_before(out: &mut String, origin: &str, is_assumed: bool) -> fmt::Result {
-    below(out, if is_assumed { "" } else { "owed from an earlier run: " }, origin)
+pub(crate) fn owed_before(out: &mut String, refresh: &OwedRefresh) -> fmt::Result {
+    below(out, if refresh.is_assumed { "" } else { "owed from an earlier run: " }, &origin(refresh))
 }
 
 /// From when a refresh is owed.
-pub(crate) fn origin(source: &str, run_id: &str, since: &str, is_assumed: bool) -> String {
-    if is_assumed {
+fn origin(refresh: &OwedRefresh) -> String {
+    let OwedRefresh { source, run_id, since, is_assumed } = refresh;
+    if *is_assumed {
         format!("{source} may have changed (counted as owed, because the ledger was damaged)")
     } else {
-        format!("{source} changed (run {run_id}, since {since})")
+        format!("{source} changed (run {run_id}, since {})", display_timestamp(*since, 0))
     }
 }
 

@@ -23,7 +23,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         alias: None,
         at: SystemTime::UNIX_EPOCH,
         duration: Duration::from_millis(1),
-        provider: Some("posix"),
+        provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
         final_ensure: Some("present".to_owned()),
         outcome,

@@ -56,17 +56,18 @@ pub(crate) fn files(
         }
         metadata.insert("sensitive".to_owned(), true.into());
     }
-    let described = Artifact { name: "metadata.json", content: format!("{metadata:#}\n").into_bytes() };
+    let described =
+        Artifact { name: "metadata.json".into(), content: format!("{metadata:#}\n").into_bytes() };
     if exec.sensitive {
         return vec![described];
     }
     let mut files = vec![
-        Artifact { name: "stdout.txt", content: output::kept(stdout) },
-        Artifact { name: "stderr.txt", content: output::kept(stderr) },
+        Artifact { name: "stdout.txt".into(), content: output::kept(stdout) },
+        Artifact { name: "stderr.txt".into(), content: output::kept(stderr) },
         described,
     ];
     if let Ok(json) = output::json(stdout) {
-        files.push(Artifact { name: "stdout.json", content: format!("{json:#}\n").into_bytes() });
+        files.push(Artifact { name: "stdout.json".into(), content: format!("{json:#}\n").into_bytes() });
     }
     files
 }
@@ -91,7 +92,7 @@ mod tests {
     }
 
     fn names(files: &[Artifact]) -> Vec<&str> {
-        files.iter().map(|file| file.name).collect()
+        files.iter().map(|file| &*file.name).collect()
     }
 
     #[test]

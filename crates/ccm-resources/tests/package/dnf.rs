@@ -240,7 +240,7 @@ fn the_tool_whose_machine_it_is_does_the_work() {
         machine.files.files.extend(programs.iter().map(Into::into));
         machine.files.entries.borrow_mut().insert("/etc/os-release".into(), FakeFile::of(os));
         let done = machine.noop(vec![package("zsh", &[("ensure", "absent")])]);
-        assert_eq!(done[0].provider, expected, "{programs:?} {os}");
+        assert_eq!(done[0].provider.as_deref(), expected, "{programs:?} {os}");
     }
     let mut machine = Machine::debian(&[]);
     machine.files.files.clear();

@@ -1,0 +1,33 @@
+//! Whole documents: the events of a run, a catalog.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CatalogProtocol, StartLine, SummaryLine, TransactionLine};
+use crate::Catalog;
+
+/// The events of a run as one document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct EventDocument {
+    /// The first line.
+    pub start: Option<StartLine<'static>>,
+    /// The lines of the resources.
+    pub events: Vec<TransactionLine<'static>>,
+    /// The last line.
+    pub summary: Option<SummaryLine<'static>>,
+    /// The second run of `--verify-idempotent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Box<EventDocument>>,
+}
+
+/// A catalog as a document. Its properties are as the manifest has them, secrets included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CatalogDocument<'a> {
+    /// Name of the protocol, with its version.
+    pub protocol: CatalogProtocol,
+    /// The catalog.
+    pub catalog: Cow<'a, Catalog>,
+}

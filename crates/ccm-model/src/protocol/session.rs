@@ -1,0 +1,145 @@
+//! The first and the last line of a run.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{StartProtocol, SummaryProtocol};
+use crate::json::{Nanoseconds, Timestamp, known};
+use crate::{Counts, KeptBy, OwedRefresh, ResourceId, SettledCause, SkipCause, StopCause};
+
+/// The first line of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct StartLine<'a> {
+    /// Name of the protocol, with its version.
+    pub protocol: StartProtocol,
+    /// Name of the event, a UUID of version 7; sorted as text, the events of a run are in order.
+    pub event_id: Cow<'a, str>,
+    /// Time of the start.
+    #[serde(with = "Timestamp")]
+    pub timestamp: SystemTime,
+    /// Name of the run, a UUID of version 7.
+    pub run_id: Cow<'a, str>,
+    /// Absolute path of the manifest, or `standard input`.
+    pub manifest: Cow<'a, str>,
+    /// Version of ccm.
+    pub version: Cow<'a, str>,
+    /// `true` if the run changes nothing.
+    pub noop: bool,
+    /// Number of resources of the manifest.
+    pub resources: usize,
+    /// The `pre_message` of the manifest.
+    pub message: Option<Cow<'a, str>>,
+    /// The run that this one verifies (`--verify-idempotent`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verifies: Option<Cow<'a, str>>,
+}
+
+/// The last line of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct SummaryLine<'a> {
+    /// Name of the protocol, with its version.
+    pub protocol: SummaryProtocol,
+    /// Name of the event, a UUID of version 7; sorted as text, the events of a run are in order.
+    pub event_id: Cow<'a, str>,
+    /// Time of the end.
+    #[serde(with = "Timestamp")]
+    pub timestamp: SystemTime,
+    /// Name of the run, a UUID of version 7.
+    pub run_id: Cow<'a, str>,
+    /// Absolute path of the manifest, or `standard input`.
+    pub manifest: Cow<'a, str>,
+    /// `true` if the run changed nothing on purpose.
+    pub noop: bool,
+    /// Duration of the run, in nanoseconds.
+    #[serde(with = "Nanoseconds")]
+    pub duration: Duration,
+    /// Number of resources with each outcome.
+    pub counts: Counts,
+    /// Cause for which the run ended early.
+    #[serde(default, deserialize_with = "known")]
+    pub stopped: Option<StopLine>,
+    /// The `post_message` of the manifest.
+    pub message: Option<Cow<'a, str>>,
+    /// Refreshes that are pending at the end of the run.
+    pub owed: Vec<PendingRefreshLine<'a>>,
+    /// Refreshes that were cancelled, because something left the manifest.
+    pub settled: Vec<SettledRefreshLine<'a>>,
+    /// Damage of the ledger, because of which every refresh counted as pending, and how the file is kept.
+    pub ledger_damage: Option<Cow<'a, str>>,
+    /// Error because of which the ledger is not up to date, then its causes.
+    pub ledger_error: Cow<'a, [String]>,
+    /// Resources that a run with `verifies` changed again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_again: Option<Cow<'a, [ResourceId]>>,
+}
+
+/// Cause for which a run ended early, with its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct StopLine {
+    /// The cause.
+    #[serde(flatten)]
+    pub cause: StopCause,
+    /// The cause, for people.
+    pub message: String,
+}
+
+/// A refresh that is pending at the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct PendingRefreshLine<'a> {
+    /// The resource to refresh.
+    pub subscriber: Cow<'a, ResourceId>,
+    /// The refresh.
+    #[serde(flatten)]
+    pub refresh: Cow<'a, OwedRefresh>,
+    /// Cause for which this run did not do the refresh.
+    pub cause: PendingCause,
+    /// The cause, for people.
+    pub message: Cow<'a, str>,
+    /// With the cause `skipped`: the cause for which the subscriber was skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<Cow<'a, SkipCause>>,
+    /// With the cause `other_manifest`: that manifest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Cow<'a, str>>,
+    /// Setting of the manifest that keeps further runs from doing the refresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_by: Option<KeptBy>,
+}
+
+/// Cause for which a run did not do a pending refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PendingCause {
+    /// The subscriber failed.
+    Failed,
+    /// The subscriber was skipped.
+    Skipped,
+    /// The run, or the manifest of the subscriber, is in noop.
+    Noop,
+    /// A value that the subscriber needs was missing.
+    NoValue,
+    /// The refresh belongs to another manifest, which uses the same ledger.
+    OtherManifest,
+}
+
+/// A refresh that was cancelled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct SettledRefreshLine<'a> {
+    /// The resource that is not refreshed any more.
+    pub subscriber: Cow<'a, ResourceId>,
+    /// The refresh.
+    #[serde(flatten)]
+    pub refresh: Cow<'a, OwedRefresh>,
+    /// Part of the manifest that was removed.
+    pub cause: SettledCause,
+    /// The cause, for people.
+    pub message: Cow<'a, str>,
+}

@@ -1,0 +1,270 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use proptest::prelude::*;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::{
+    Artifact, Artifacts, Catalog, Child, ChildIndex, Control, Counts, Dependency, Entry, Failure,
+    FailureKind, Fields, KeptBy, Key, Location, Map, Missing, Node, Outcome, OwedCause, OwedRefresh,
+    Properties, Reason, Refreshes, Resource, ResourceId, ResourceIndex, RunSummary, Scalar, ScalarStyle,
+    SettledCause, SettledRefresh, SkipCause, SourceId, Span, Spanned, StillOwed, StopCause, Stream,
+    StreamTail, Transaction, Value,
+};
+
+fn id(text: &str) -> ResourceId {
+    ResourceId::parse(text).expect("a reference")
+}
+
+fn since() -> SystemTime {
+    UNIX_EPOCH + Duration::from_micros(1_732_000_000_123_456)
+}
+
+/// Asserts that a value is the same after it was written and read.
+fn comes_back<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> Json {
+    let text = serde_json::to_string(value).expect("JSON");
+    assert_eq!(serde_json::from_str::<T>(&text).expect(&text), *value, "{text}");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn skip_causes() -> Vec<SkipCause> {
+    vec![
+        SkipCause::Unmet { culprits: vec![id("exec#a"), id("file#/b#c")] },
+        SkipCause::Undone { noop: vec![id("exec#a")] },
+        SkipCause::NotManaged { reason: "`if` is false".to_owned() },
+        SkipCause::NotSelected,
+        SkipCause::ManifestEnded { culprit: id("exec#a") },
+        SkipCause::Stopped { by: StopCause::Failed { culprit: id("exec#a") } },
+        SkipCause::Stopped { by: StopCause::Signal { name: "SIGINT".to_owned(), number: 2 } },
+        SkipCause::Stopped { by: StopCause::Timeout { after: Duration::from_nanos(7) } },
+        SkipCause::Unknown,
+    ]
+}
+
+fn failures() -> Vec<Failure> {
+    let missing = [
+        Missing::Principal,
+        Missing::Program("nginx".to_owned()),
+        Missing::Unit("a.service".to_owned()),
+        Missing::UsableUnit("a.service".to_owned()),
+        Missing::Path(PathBuf::from("/a")),
+    ];
+    let full = |missing| Failure {
+        location: Some(Location { file: "m.yaml".to_owned(), line: 4, column: 11 }),
+        changed: true,
+        output: [Stream::Stdout, Stream::Stderr, Stream::Journal]
+            .map(|stream| StreamTail { stream, lines: vec!["x".to_owned()], bytes_before: 9 })
+            .into(),
+        ..Failure::new(FailureKind::Exit, "exit code 1")
+            .because_of("top")
+            .with_hint("raise `timeout`")
+            .of_property("timeout")
+            .with_missing(missing)
+    };
+    missing.into_iter().map(full).chain([Failure::new(FailureKind::Internal, "no")]).collect()
+}
+
+#[test]
+fn names_and_kinds_are_words() {
+    for (value, expected) in [
+        (comes_back(&id("file#/a#b")), json!("file#/a#b")),
+        (comes_back(&FailureKind::Verification), json!("verification")),
+        (comes_back(&Stream::Stderr), json!("stderr")),
+        (comes_back(&Missing::Program("nginx".to_owned())), json!({ "kind": "program", "name": "nginx" })),
+        (comes_back(&Missing::Principal), json!({ "kind": "principal" })),
+        (comes_back(&KeptBy::NoopManifest), json!("noop_manifest")),
+        (
+            comes_back(&Reason::new("creates_exists", "text")),
+            json!({ "rule": "creates_exists", "text": "text" }),
+        ),
+        (
+            comes_back(&SkipCause::Stopped { by: StopCause::Timeout { after: Duration::from_secs(1) } }),
+            json!({ "cause": "stopped", "by": "timeout", "after": 1_000_000_000 }),
+        ),
+    ] {
+        assert_eq!(value, expected);
+    }
+    assert!(serde_json::from_str::<ResourceId>("\"exec\"").is_err());
+    let all = [
+        FailureKind::Properties,
+        FailureKind::Value,
+        FailureKind::Provider,
+        FailureKind::Read,
+        FailureKind::Guard,
+        FailureKind::Conflict,
+        FailureKind::Change,
+        FailureKind::Start,
+        FailureKind::Exit,
+        FailureKind::Signal,
+        FailureKind::Timeout,
+        FailureKind::Stopped,
+        FailureKind::Expectation,
+        FailureKind::Capture,
+        FailureKind::Verification,
+        FailureKind::Ledger,
+        FailureKind::Internal,
+        FailureKind::Unknown,
+    ];
+    for kind in all {
+        comes_back(&kind);
+    }
+}
+
+#[test]
+fn words_of_later_versions_are_read_as_unknown() {
+    assert_eq!(serde_json::from_value::<FailureKind>(json!("magic")).expect("a kind"), FailureKind::Unknown);
+    let later = json!({ "cause": "denied", "rule": 7 });
+    assert_eq!(serde_json::from_value::<SkipCause>(later).expect("a cause"), SkipCause::Unknown);
+}
+
+#[test]
+fn every_outcome_comes_back() {
+    let message = || "Would have executed".to_owned();
+    let plain = [Outcome::Unchanged, Outcome::Changed, Outcome::Refreshed];
+    let noop = [Outcome::WouldChange { message: message() }, Outcome::WouldRefresh { message: message() }];
+    let skipped = skip_causes().into_iter().map(|cause| Outcome::Skipped { cause });
+    let failed = failures().into_iter().map(|failure| Outcome::Failed(Box::new(failure)));
+    for outcome in plain.into_iter().chain(noop).chain(skipped).chain(failed) {
+        let written = comes_back(&outcome);
+        assert_eq!(written["outcome"], json!(OutcomeName::from(&outcome)));
+    }
+}
+
+#[test]
+fn a_summary_comes_back() {
+    let refresh = |is_assumed| OwedRefresh {
+        source: id("file#/a"),
+        run_id: "01".to_owned(),
+        since: since(),
+        is_assumed,
+    };
+    let still = |cause| StillOwed { subscriber: id("exec#b"), refresh: refresh(false), cause };
+    let settled = |cause| SettledRefresh { subscriber: id("exec#b"), refresh: refresh(true), cause };
+    let causes = [
+        OwedCause::Failed,
+        OwedCause::Skipped(SkipCause::NotSelected),
+        OwedCause::Noop,
+        OwedCause::NoopManifest,
+        OwedCause::NoValue,
+        OwedCause::OtherManifest("/m.yaml".to_owned()),
+    ];
+    let left = [SettledCause::NoSubscriber, SettledCause::NoSource, SettledCause::NoSubscription];
+    let written = comes_back(&RunSummary {
+        noop: true,
+        duration: Duration::from_micros(5),
+        counts: Counts { total: 1, changed: 1, ..Counts::default() },
+        stopped: Some(StopCause::Signal { name: "SIGTERM".to_owned(), number: 15 }),
+        message: Some("bye".to_owned()),
+        refreshes: Refreshes {
+            owed: causes.map(still).into(),
+            settled: left.map(settled).into(),
+            damage: Some("torn".to_owned()),
+            unwritten: vec!["no space".to_owned()],
+        },
+    });
+    assert_eq!(written["duration"], 5_000);
+    let origin = json!({ "source": "file#/a", "run_id": "01", "since": "2024-11-19T07:06:40.123456Z" });
+    assert_eq!(written["refreshes"]["owed"][0]["refresh"], origin);
+    assert_eq!(written["refreshes"]["settled"][0]["refresh"]["assumed"], true);
+    let files = vec![Artifact { name: "stdout.txt".into(), content: b"\xff\n".to_vec() }];
+    comes_back(&Artifacts { id: id("exec#b"), position: 2, files });
+    comes_back(&Fields::from([("b", 1.into()), ("a", json!([null, { "c": 0.5 }]))]));
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    use ScalarStyle::{Block, Computed, Plain, Quoted, Redacted};
+    let style = prop::sample::select(vec![Plain, Quoted, Block, Computed, Redacted]);
+    let scalar = (".*", style).prop_map(|(text, style)| Value::Scalar(Scalar { text: text.into(), style }));
+    let spanned = |value, start| Node { value, span: Span { source: SourceId(1), start, end: u32::MAX } };
+    let leaf = (scalar, any::<u32>()).prop_map(move |(value, start)| spanned(value, start));
+    leaf.prop_recursive(4, 16, 4, move |inner| {
+        let entry = (".*", inner.clone())
+            .prop_map(|(key, value)| Entry { key: Key { text: key.into(), span: Span::default() }, value });
+        let map = prop::collection::vec(entry, 0..4).prop_map(|entries| Value::Map(Map::new(entries)));
+        let list = prop::collection::vec(inner, 0..4).prop_map(Value::List);
+        (prop_oneof![map, list], any::<u32>()).prop_map(move |(value, start)| spanned(value, start))
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_catalog_comes_back(value in node()) {
+        let span = Span { source: SourceId(2), start: 3, end: 4 };
+        let map = |key: &str| Map::new(vec![Entry { key: Key { text: key.into(), span }, value: value.clone() }]);
+        let resource = |control, defaults| Resource {
+            id: id("exec#a"),
+            span,
+            alias: Some("b".into()),
+            ensure: Some(Spanned { value: "present".to_owned(), span }),
+            provider: Some(Spanned { value: "posix".to_owned(), span }),
+            require: vec![Dependency { on: ResourceIndex(0), span }],
+            subscribe: vec![Dependency { on: ResourceIndex(0), span }],
+            properties: Properties::new(map("own"), defaults),
+            settings: Arc::new(map("setting")),
+            control,
+            child: Some(ChildIndex(0)),
+            stands_for: Some(ChildIndex(0)),
+        };
+        let catalog = Catalog {
+            name: Some("site".to_owned()),
+            pre_message: Some("before".to_owned()),
+            post_message: Some("after".to_owned()),
+            fail_on_error: true,
+            resources: vec![
+                resource(Control::Managed, None),
+                resource(Control::NotManaged { reason: "no".to_owned() }, Some(Arc::new(map("default")))),
+                resource(Control::Late, None),
+            ],
+            children: vec![Child {
+                parent: None,
+                noop: true,
+                fail_on_error: true,
+                directory: PathBuf::from("/srv"),
+            }],
+        };
+        let written = comes_back(&CatalogDocument { protocol: CatalogProtocol::V1, catalog: Cow::Owned(catalog) });
+        prop_assert_eq!(&written["protocol"], CATALOG_PROTOCOL);
+    }
+}
+
+/// A line of version 0.1.
+const EARLIER: &str = r#"{"protocol":"io.choria.ccm.v1.transaction.event","event_id":"01a2","timestamp":"2026-11-22T03:16:14.666352Z","run_id":"01a2","type":"exec","provider":null,"name":"install","alias":null,"requested_ensure":"present","final_ensure":null,"duration":21545,"properties":{"command":"true"},"status":null,"noop_message":null,"error":[],"changed":false,"refreshed":false,"failed":false,"skipped":true,"noop":false,"unmet_requirements":["exec#build"],"outcome":"skipped","reason":"exec#build failed","triggered_by":[],"owed":[],"warnings":[],"notes":[],"diff":null}"#;
+
+#[test]
+fn lines_of_earlier_and_of_later_versions_are_read() {
+    let read = |line: &str| match EventLine::read(line.as_bytes()) {
+        Ok(EventLine::Transaction(line)) => Transaction::from(*line),
+        other => panic!("{other:?}"),
+    };
+    let transaction = read(EARLIER);
+    let cause = SkipCause::Unmet { culprits: vec![id("exec#build")] };
+    assert_eq!(transaction.outcome, Outcome::Skipped { cause });
+    assert_eq!(transaction.reason_text(), Some("exec#build failed"));
+    assert_eq!(transaction.properties.get("command").and_then(Node::as_text), Some("true"));
+
+    let later =
+        EARLIER.replace("\"diff\":null", "\"diff\":null,\"new\":{\"a\":1},\"skip\":{\"cause\":\"denied\"}");
+    assert_eq!(read(&later).outcome, Outcome::Skipped { cause: SkipCause::Unknown });
+    let failed = EARLIER.replace("\"outcome\":\"skipped\"", "\"outcome\":\"failed\",\"failure\":7");
+    assert!(
+        matches!(read(&failed).outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Unknown)
+    );
+}
+
+#[test]
+fn what_is_no_line_of_this_version_is_an_error_of_its_own() {
+    let read = |line: &str| EventLine::read(line.as_bytes());
+    let other = EARLIER.replace("ccm.v1.", "ccm.v2.");
+    assert!(matches!(read(&other), Err(LineError::Version { protocol }) if protocol.contains("v2")));
+    for unknown in ["ccm.v1.other", "elsewhere.v1"] {
+        let line = EARLIER.replace("ccm.v1.transaction.event", unknown);
+        assert!(matches!(read(&line), Err(LineError::Protocol { .. })), "{line}");
+    }
+    for malformed in ["", "5", "{}", &EARLIER[..99], &EARLIER.replace("21545", "-1")] {
+        assert!(matches!(read(malformed), Err(LineError::Malformed(_))), "{malformed}");
+    }
+    assert!(START_PROTOCOL.contains(&format!(".v{PROTOCOL_VERSION}.")));
+}

@@ -1,0 +1,141 @@
+//! The line of a resource.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::TransactionProtocol;
+use crate::json::{Nanoseconds, Timestamp, known};
+use crate::{FailureKind, Fields, Location, Outcome, OwedRefresh, ResourceId, SkipCause};
+
+/// The line of a resource, at the end of its turn.
+///
+/// `P` is the form of its properties: a map of JSON when the line is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TransactionLine", deny_unknown_fields)]
+pub struct TransactionLine<'a, P = Map<String, Value>> {
+    /// Name of the protocol, with its version.
+    pub protocol: TransactionProtocol,
+    /// Name of the event, a UUID of version 7; sorted as text, the events of a run are in order.
+    pub event_id: Cow<'a, str>,
+    /// Time at which the resource was reached.
+    #[serde(with = "Timestamp")]
+    pub timestamp: SystemTime,
+    /// Name of the run, a UUID of version 7.
+    pub run_id: Cow<'a, str>,
+    /// Type of the resource.
+    #[serde(rename = "type")]
+    pub type_name: Cow<'a, str>,
+    /// Provider that did the work; null if none was needed.
+    pub provider: Option<Cow<'a, str>>,
+    /// Name of the resource.
+    pub name: Cow<'a, str>,
+    /// Second name of the resource.
+    pub alias: Option<Cow<'a, str>>,
+    /// State that was asked for.
+    pub requested_ensure: Cow<'a, str>,
+    /// State that was read last.
+    pub final_ensure: Option<Cow<'a, str>>,
+    /// Duration in nanoseconds.
+    #[serde(with = "Nanoseconds")]
+    pub duration: Duration,
+    /// Properties from the manifest. Content and secrets are replaced by their size and checksum, or redacted.
+    pub properties: P,
+    /// State that was read last, in the shape of its type.
+    pub status: Option<Cow<'a, Fields>>,
+    /// In noop: the change that a run would make.
+    pub noop_message: Option<Cow<'a, str>>,
+    /// Error of a failed resource, then its causes.
+    pub error: Cow<'a, [String]>,
+    /// `true` if the resource was changed, in noop would be; if it failed, `true` if something may have been changed.
+    pub changed: bool,
+    /// `true` if the resource was refreshed, in noop would be.
+    pub refreshed: bool,
+    /// `true` if the resource is not in the state that was asked for.
+    pub failed: bool,
+    /// `true` if the resource was skipped.
+    pub skipped: bool,
+    /// `true` if the resource was not changed only because of noop.
+    pub noop: bool,
+    /// Resources because of which this one was skipped: dependencies that failed, or that are in noop.
+    pub unmet_requirements: Cow<'a, [ResourceId]>,
+    /// Outcome of the resource.
+    pub outcome: OutcomeName,
+    /// Rule that led to the outcome, for people.
+    pub reason: Option<Cow<'a, str>>,
+    /// Resources whose change triggered this one, in this run or an earlier one.
+    pub triggered_by: Cow<'a, [ResourceId]>,
+    /// Those of an earlier run.
+    pub owed: Cow<'a, [OwedRefresh]>,
+    /// Problems that are no failure.
+    pub warnings: Cow<'a, [String]>,
+    /// Other things that were done, such as a backup and its path.
+    pub notes: Cow<'a, [String]>,
+    /// Change of content as a unified diff.
+    pub diff: Option<Cow<'a, str>>,
+    /// Advice on what to do about a failure.
+    #[serde(default)]
+    pub hints: Cow<'a, [String]>,
+    /// Place in the manifest that asks for what failed.
+    #[serde(default)]
+    pub location: Option<Cow<'a, Location>>,
+    /// Failure of the resource, as far as `error`, `hints` and `location` do not hold it. Output of commands is not
+    /// in it; the record of the run keeps that in files.
+    #[serde(default, deserialize_with = "known")]
+    pub failure: Option<FailureLine<'a>>,
+    /// Name of the rule that led to the outcome, for programs. It stays the same when the text of `reason` changes.
+    #[serde(default)]
+    pub rule: Option<Cow<'a, str>>,
+    /// Cause for which the resource was skipped.
+    #[serde(default, deserialize_with = "known")]
+    pub skip: Option<Cow<'a, SkipCause>>,
+}
+
+/// Failure of a resource, for programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct FailureLine<'a> {
+    /// Kind of the failure.
+    pub kind: FailureKind,
+    /// Name of the property that has to do with the failure.
+    pub property: Option<Cow<'a, str>>,
+    /// `true` if the system may have been changed before the failure.
+    pub changed: bool,
+}
+
+/// Name of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeName {
+    /// The resource was in the state that was asked for.
+    Unchanged,
+    /// The resource was brought to the state that was asked for.
+    Changed,
+    /// The resource was refreshed.
+    Refreshed,
+    /// Noop: the resource would be changed.
+    WouldChange,
+    /// Noop: the resource would be refreshed.
+    WouldRefresh,
+    /// The resource was skipped.
+    Skipped,
+    /// The resource failed.
+    Failed,
+}
+
+impl From<&Outcome> for OutcomeName {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Unchanged => Self::Unchanged,
+            Outcome::Changed => Self::Changed,
+            Outcome::Refreshed => Self::Refreshed,
+            Outcome::WouldChange { .. } => Self::WouldChange,
+            Outcome::WouldRefresh { .. } => Self::WouldRefresh,
+            Outcome::Skipped { .. } => Self::Skipped,
+            Outcome::Failed(_) => Self::Failed,
+        }
+    }
+}

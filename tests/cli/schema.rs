@@ -1,17 +1,25 @@
 //! The schema, judged by a validator that is not ours.
 
+use std::collections::BTreeSet;
+
 use ccm_testkit::{Scratch, repository};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::ccm;
+use crate::json::mixed;
+use crate::{apply, ccm};
 
-fn validator() -> jsonschema::Validator {
+/// Returns what `ccm schema` prints.
+fn schema(options: &[&str]) -> Value {
     let scratch = Scratch::new();
-    let called = ccm(&scratch, &["schema"]).run();
+    let called = ccm(&scratch, &["schema"]).args(options).run();
     assert_eq!(called.code, 0, "{}", called.shown());
     let schema: Value = serde_json::from_str(&called.stdout).expect("JSON");
     jsonschema::draft202012::meta::validate(&schema).expect("a schema of its draft");
-    jsonschema::validator_for(&schema).expect("a schema")
+    schema
+}
+
+fn validator() -> jsonschema::Validator {
+    jsonschema::validator_for(&schema(&[])).expect("a schema")
 }
 
 fn document(text: &str) -> Value {
@@ -127,4 +135,109 @@ fn the_schema_and_the_loader_refuse_the_same() {
         let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
         assert_eq!(called.code == 0, valid, "loader: {text}: {}", called.shown());
     }
+}
+
+/// A subscriber that fails until it is fixed, so that its refresh is pending.
+const PENDING: &str = "
+ccm:
+  resources:
+    - exec:
+        - makes: {command: touch [dir]/made, creates: '[dir]/made'}
+        - reads: {command: [command], refresh_only: true, subscribe: [exec#makes]}
+";
+
+/// Returns every kind of line that runs write.
+fn lines_of_runs() -> Vec<Value> {
+    let mut text = String::new();
+    for options in [&["--output", "jsonl"][..], &["--output", "jsonl", "--noop"]] {
+        text += &mixed(&Scratch::new(), options).stdout;
+    }
+    let scratch = Scratch::new();
+    let directory = scratch.path().to_string_lossy().into_owned();
+    let mut run = |manifest: &str| {
+        text += &apply(&scratch, &manifest.replace("[dir]", &directory), &["--output", "jsonl"]).stdout;
+    };
+    let pending = |command: &str| PENDING.replace("[command]", command);
+    run(&pending("'false'"));
+    run(&pending("'true'"));
+    std::fs::remove_file(scratch.at("made")).expect("the file of the first run");
+    run(&pending("'false'"));
+    run(&PENDING.replace("reads", "other").replace("[command]", "'true'"));
+    run(
+        "ccm: {fail_on_error: true, resources: [{exec: [{a: {command: 'false'}}, {b: {}}, {c: {control: {if: 'false'}}}]}]}",
+    );
+    let options = ["--output", "jsonl", "--timeout", "50ms"];
+    let slow = "ccm: {resources: [{exec: [{'sleep 3600': {}}, {later: {}}]}]}";
+    text += &apply(&scratch, slow, &options).stdout;
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+#[test]
+fn every_line_of_a_run_fits_the_schema_of_events() {
+    let validator = jsonschema::validator_for(&schema(&["--events"])).expect("a schema");
+    let lines = lines_of_runs();
+    for line in &lines {
+        let errors: Vec<String> = validator.iter_errors(line).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{line}: {errors:?}");
+    }
+    let seen = |what: &str, of: &dyn Fn(&Value) -> Option<&str>| {
+        let seen: BTreeSet<&str> = lines.iter().filter_map(of).collect();
+        assert!(!seen.is_empty(), "no {what}");
+        seen
+    };
+    let outcomes = seen("outcome", &|line| line["outcome"].as_str());
+    let expected = "changed failed refreshed skipped unchanged would_change would_refresh";
+    assert_eq!(outcomes.into_iter().collect::<Vec<_>>().join(" "), expected);
+    seen("failure", &|line| line["failure"]["kind"].as_str().filter(|kind| *kind == "exit"));
+    seen("pending refresh", &|line| line["owed"][0]["subscriber"].as_str());
+    seen("cancelled refresh", &|line| line["settled"][0]["cause"].as_str());
+    seen("earlier refresh", &|line| line["owed"][0]["source"].as_str().filter(|_| line["name"] == "reads"));
+    let stopped = seen("early end", &|line| line["stopped"]["by"].as_str());
+    assert_eq!(stopped.into_iter().collect::<Vec<_>>(), ["failed", "timeout"]);
+    let skipped = seen("cause", &|line| line["skip"]["cause"].as_str());
+    assert_eq!(skipped.into_iter().collect::<Vec<_>>(), ["dependency_failed", "stopped"]);
+}
+
+#[test]
+fn a_document_fits_its_definition_in_the_schema_of_events() {
+    let mut schema = schema(&["--events"]);
+    let fields = schema.as_object_mut().expect("a map");
+    fields.remove("anyOf");
+    fields.insert("$ref".to_owned(), json!("#/$defs/EventDocument"));
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for options in [&["--output", "json"][..], &["--output", "json", "--verify-idempotent"]] {
+        let scratch = Scratch::new();
+        let called = apply(&scratch, "ccm: {resources: [{exec: [{'true': {}}]}]}", options);
+        let mut document: Value = serde_json::from_str(&called.stdout).expect("a document");
+        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{document}: {errors:?}");
+        assert_eq!(document["verification"].is_object(), options.len() == 3, "{document}");
+        document["ebents"] = document["events"].take();
+        assert!(!validator.is_valid(&document));
+    }
+}
+
+#[test]
+fn a_line_with_another_field_does_not_fit_the_schema_of_events() {
+    let validator = jsonschema::validator_for(&schema(&["--events"])).expect("a schema");
+    let mut tried = 0;
+    for line in lines_of_runs() {
+        for name in line.as_object().expect("a map").keys() {
+            let mut misspelt = line.clone();
+            let value = misspelt[name].take();
+            misspelt.as_object_mut().expect("a map").shift_remove(name);
+            misspelt[format!("{name}_")] = value;
+            assert!(!validator.is_valid(&misspelt), "{name}_ in {line}");
+            tried += 1;
+        }
+        for part in ["stopped", "failure", "location", "skip", "counts"] {
+            if line[part].is_object() {
+                let mut more = line.clone();
+                more[part]["more"] = true.into();
+                assert!(!validator.is_valid(&more), "{part} in {line}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 500, "only {tried} fields");
 }

@@ -56,8 +56,15 @@ pub(crate) enum Command {
     Hiera(Hiera),
     /// Print what an expression comes to, for trying things out
     Eval(Eval),
-    /// Print the JSON schema of manifests, for editors and other tools
-    Schema,
+    /// Print the JSON schema of manifests or of events, for editors and other tools
+    Schema(Schema),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Schema {
+    /// Print the schema of a line of events, which also defines the document of `--output json`
+    #[arg(long)]
+    pub events: bool,
 }
 
 /// A manifest to read.

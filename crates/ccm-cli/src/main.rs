@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         Command::Facts(facts) => facts::run(&facts),
         Command::Hiera(Hiera::Parse(parse)) => hiera::run(&parse),
         Command::Eval(eval) => eval::run(&eval),
-        Command::Schema => show::schema(),
+        Command::Schema(arguments) => show::schema(&arguments),
     };
     code.into()
 }

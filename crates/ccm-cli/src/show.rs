@@ -3,8 +3,9 @@
 use std::io::Write as _;
 
 use ccm_graph::{Format, render};
+use ccm_model::event_schema;
 
-use crate::arguments::{Graph, GraphFormat};
+use crate::arguments::{Graph, GraphFormat, Schema};
 use crate::exit::Code;
 use crate::secrets::secrets;
 use crate::sources::MachineSources;
@@ -29,8 +30,12 @@ pub(crate) fn graph(arguments: &Graph) -> Code {
 }
 
 /// `ccm schema`.
-pub(crate) fn schema() -> Code {
-    let schema = ccm_manifest::schema(&manifest::specs(&ccm_resources::types()));
+pub(crate) fn schema(arguments: &Schema) -> Code {
+    let schema = if arguments.events {
+        event_schema().to_value()
+    } else {
+        ccm_manifest::schema(&manifest::specs(&ccm_resources::types()))
+    };
     print(&format!("{schema:#}\n"))
 }
 

@@ -183,7 +183,7 @@ impl Encoder {
             notes: transaction.notes.as_slice().into(),
             diff: transaction.diff.as_deref().map(Cow::from),
             hints: failure.map_or(&[][..], |failure| &failure.hints).into(),
-            location: failure.and_then(|failure| failure.location.as_ref()).map(Cow::Borrowed),
+            location: failure.and_then(|failure| failure.location.as_deref()).map(Cow::Borrowed),
             failure: failure.map(|failure| FailureLine {
                 kind: failure.kind,
                 property: failure.property.as_deref().map(Cow::from),

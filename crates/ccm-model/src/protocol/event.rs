@@ -52,7 +52,7 @@ impl From<TransactionLine<'_>> for Transaction {
                 let failure = line.failure;
                 Outcome::Failed(Box::new(Failure {
                     kind: failure.as_ref().map_or(FailureKind::Unknown, |failure| failure.kind),
-                    location: line.location.map(Cow::into_owned),
+                    location: line.location.map(|location| Box::new(location.into_owned())),
                     chain: line.error.into_owned(),
                     hints: line.hints.into_owned(),
                     changed: line.changed,

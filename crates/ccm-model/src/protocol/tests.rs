@@ -53,7 +53,7 @@ fn failures() -> Vec<Failure> {
         Missing::Path(PathBuf::from("/a")),
     ];
     let full = |missing| Failure {
-        location: Some(Location { file: "m.yaml".to_owned(), line: 4, column: 11 }),
+        location: Some(Box::new(Location { file: "m.yaml".to_owned(), line: 4, column: 11 })),
         changed: true,
         output: [Stream::Stdout, Stream::Stderr, Stream::Journal]
             .map(|stream| StreamTail { stream, lines: vec!["x".to_owned()], bytes_before: 9 })

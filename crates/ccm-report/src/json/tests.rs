@@ -231,7 +231,7 @@ fn an_event_that_is_read_back_is_the_one_that_was_written() {
     };
     let failure = || {
         Outcome::Failed(Box::new(Failure {
-            location: Some(Location { file: "m.yaml".to_owned(), line: 4, column: 11 }),
+            location: Some(Box::new(Location { file: "m.yaml".to_owned(), line: 4, column: 11 })),
             changed: true,
             ..Failure::new(FailureKind::Timeout, "no")
                 .because_of("top")

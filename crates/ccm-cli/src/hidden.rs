@@ -7,12 +7,9 @@ use std::ops::Range;
 
 use ccm_data::annotations::sensitive_parts;
 use ccm_model::{Kind, Map, Node, SourceId, Value};
+use ccm_properties::{CommonProperty, NAME, SENSITIVE};
 use ccm_redaction::Redactor;
 use ccm_yaml::{Limits, parse};
-
-/// Properties that tell nothing of what a sensitive resource does.
-const HARMLESS: [&str; 8] =
-    ["name", "alias", "ensure", "provider", "require", "subscribe", "control", "sensitive"];
 
 /// What of one source must not be shown.
 pub(crate) struct Hidden {
@@ -26,7 +23,7 @@ impl Hidden {
     /// Finds it.
     pub(crate) fn of(source: &str) -> Self {
         let mut hidden = Self { parts: sensitive_parts(source), words: Vec::new() };
-        if !source.contains("sensitive") {
+        if !source.contains(SENSITIVE) {
             return hidden;
         }
         match parse(SourceId(0), source, &Limits::default()) {
@@ -80,7 +77,10 @@ impl Hidden {
     fn hide(&mut self, properties: &Map, range: Range<usize>) {
         let mut texts = Vec::new();
         let entries = properties.entries().iter();
-        for entry in entries.filter(|entry| !HARMLESS.contains(&&*entry.key.text)) {
+        // A misspelt property may hold what another one hides.
+        let is_harmless =
+            |name: &str| name == NAME.name || name == SENSITIVE || CommonProperty::of(name).is_some();
+        for entry in entries.filter(|entry| !is_harmless(&entry.key.text)) {
             self.hide_texts(&entry.value, &mut texts);
         }
         self.words.push((range, Redactor::new(texts)));
@@ -109,7 +109,7 @@ impl Hidden {
 
 /// What properties say of it; none if they say nothing. What is not known to be `false` may turn out to be true.
 fn says_sensitive(properties: &Map) -> Option<bool> {
-    let node = properties.get("sensitive").filter(|node| !node.is_null())?;
+    let node = properties.get(SENSITIVE).filter(|node| !node.is_null())?;
     Some(node.as_scalar().is_none_or(|scalar| scalar.kind() != Kind::Bool(false)))
 }
 
@@ -127,7 +127,7 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut parts = Vec::new();
     for (number, (_, line)) in lines.iter().enumerate() {
-        let Some((before, after)) = line.split_once("sensitive") else { continue };
+        let Some((before, after)) = line.split_once(SENSITIVE) else { continue };
         let said = after.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':').map(str::trim);
         if said.is_none_or(|said| said.starts_with("false")) || before.trim_start().starts_with('#') {
             continue;

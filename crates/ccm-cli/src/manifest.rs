@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use ccm_engine::ResourceType;
 use ccm_host::{absolute, read_at_most};
 use ccm_manifest::{DataFile, Loaded, Request, Sources as _, load};
-use ccm_model::{Catalog, Diagnostic, Severity, TypeSpec};
+use ccm_model::{Catalog, Diagnostic, Severity};
+use ccm_properties::TypeSpec;
 
 use crate::arguments::{DataArguments, EnvironmentArguments, ManifestArguments};
 use crate::exit::Code;

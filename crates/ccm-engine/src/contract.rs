@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Host, Local, Runner};
-use ccm_model::{
-    Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Stream, TypeSpec, display_timestamp,
-};
+use ccm_model::{Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Stream, display_timestamp};
+use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::Managed;
@@ -17,7 +16,8 @@ use crate::known::Known;
 
 /// A resource type, as the loader and the engine see it.
 pub trait ResourceType: TypeSpec + Sync {
-    /// Builds the typed properties of a resource and chooses its provider. [`crate::bind`] does the choosing.
+    /// Builds the typed properties of a resource and chooses its provider. [`crate::bind`] does the choosing, and
+    /// [`crate::TypedResource`] all of it.
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure>;
 }
 

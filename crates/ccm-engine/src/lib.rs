@@ -16,6 +16,7 @@ mod rules;
 mod run;
 mod together;
 mod trace;
+mod typed;
 mod walk;
 
 pub use contract::{
@@ -30,3 +31,4 @@ pub use ledger::{
 };
 pub use managed::{Managed, bind};
 pub use run::{Run, Stop};
+pub use typed::{TypedResource, check};

@@ -2,86 +2,27 @@
 
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Map, Node, Spanned, Text, closest};
-use schemars::JsonSchema;
+use ccm_model::{Diagnostic, Diagnostics, Map, Node, Spanned, closest};
+use ccm_properties::CommonProperty;
 
 use crate::wording::{expected, is_blank, listed};
-
-/// What a manifest can say about any resource; its documentation is the reference that users read.
-#[derive(Debug, Default, JsonSchema)]
-pub struct CommonProperties {
-    /// The name of the resource, unique among those of its type. In a list it is the key above the
-    /// properties instead.
-    pub name: Option<Text>,
-    /// A second name for references, unique like the name. It may stand for a long name.
-    pub alias: Option<Text>,
-    /// The state that the resource is brought to. Default: what its type says.
-    pub ensure: Option<Text>,
-    /// The provider that does the work. Default: the one that suits the machine best.
-    pub provider: Option<Text>,
-    /// Resources that must have succeeded before this one, each as `type#name` or `type#alias`.
-    pub require: Option<Vec<Text>>,
-    /// Resources that must have succeeded before this one, and whose change triggers its refresh, each as
-    /// `type#name` or `type#alias`.
-    pub subscribe: Option<Vec<Text>>,
-    /// Whether the resource is managed. One that is not is skipped, and counts as satisfied for what requires it.
-    pub control: Option<ControlProperties>,
-}
-
-/// Conditions on which a resource is managed, each an expression without braces.
-#[derive(Debug, Default, JsonSchema)]
-#[schemars(deny_unknown_fields, inline)]
-pub struct ControlProperties {
-    /// It is managed only where this is true.
-    #[schemars(rename = "if", extend("pattern" = "^\\s*(?!\\s|\\{\\{|\\$\\{)"))]
-    pub only_if: Option<Text>,
-    /// It is not managed where this is true.
-    #[schemars(extend("pattern" = "^\\s*(?!\\s|\\{\\{|\\$\\{)"))]
-    pub unless: Option<Text>,
-}
-
-/// A common property; `name` is none, it is part of how a resource is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Common {
-    Alias,
-    Ensure,
-    Provider,
-    Require,
-    Subscribe,
-    Control,
-}
-
-impl Common {
-    /// The common property of that name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
-        match name {
-            "alias" => Some(Self::Alias),
-            "ensure" => Some(Self::Ensure),
-            "provider" => Some(Self::Provider),
-            "require" => Some(Self::Require),
-            "subscribe" => Some(Self::Subscribe),
-            "control" => Some(Self::Control),
-            _ => None,
-        }
-    }
-}
 
 /// The common properties of one resource or of the defaults of a list, as they were written: most have few, many
 /// have none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CommonNodes(Vec<(Common, Node)>);
+pub(crate) struct CommonNodes(Vec<(CommonProperty, Node)>);
 
 impl CommonNodes {
     /// Adds one that is not there yet.
-    pub(crate) fn add(&mut self, property: Common, node: Node) {
+    pub(crate) fn add(&mut self, property: CommonProperty, node: Node) {
         self.0.push((property, node));
     }
 
-    pub(crate) fn get(&self, property: Common) -> Option<&Node> {
+    pub(crate) fn get(&self, property: CommonProperty) -> Option<&Node> {
         self.0.iter().find(|(other, _)| *other == property).map(|(_, node)| node)
     }
 
-    pub(crate) fn take(&mut self, property: Common) -> Option<Node> {
+    pub(crate) fn take(&mut self, property: CommonProperty) -> Option<Node> {
         let place = self.0.iter().position(|(other, _)| *other == property)?;
         Some(self.0.swap_remove(place).1)
     }

@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use ccm_data::annotations;
-use ccm_model::{
-    Diagnostic, Diagnostics, Entry, Map, Node, SourceId, Span, Text, Value, closest, decode_known,
-};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use ccm_model::{Diagnostic, Diagnostics, Entry, Map, Node, SourceId, Span, Value, closest};
+use ccm_properties::{PropertyKind, Text, TextKind, decode_map, find, properties};
 
 use crate::data::{self, DataNodes};
 use crate::expand::{Expander, Reading as TextReading};
@@ -15,19 +12,19 @@ use crate::scope::Evaluator;
 use crate::types::Types;
 use crate::wording::{expected, is_blank, listed, shown, start_of};
 
-/// What a manifest says beside its resources.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Settings {
-    /// A name for this manifest. Default: its path.
-    #[schemars(extend("pattern" = "\\S"))]
-    pub(crate) name: Option<Text>,
-    /// A text to show before the run.
-    pub(crate) pre_message: Option<Text>,
-    /// A text to show after the run.
-    pub(crate) post_message: Option<Text>,
-    /// Whether to stop after the first failed resource. Default: `false`.
-    pub(crate) fail_on_error: Option<bool>,
+properties! {
+    /// Settings of a manifest, which stand beside its resources.
+    #[derive(Debug, Default)]
+    pub(crate) struct Settings {
+        /// A name for this manifest.
+        name: Text { default: Some("its path"), kind: PropertyKind::Text(TextKind::ANY.matching("\\S")) },
+        /// A text to show before the run.
+        pre_message: Text,
+        /// A text to show after the run.
+        post_message: Text,
+        /// Whether to stop after the first failed resource.
+        fail_on_error: bool { default: Some("`false`") },
+    }
 }
 
 /// Its keys, and that of the resources.
@@ -246,7 +243,7 @@ pub(crate) fn settings(
 ) -> Settings {
     let mut expander = Expander::new(evaluator);
     for entry in map.entries_mut() {
-        expander.node(&mut entry.value, TextReading::NOBODY);
+        expander.node(&mut entry.value, TextReading::PLAIN);
     }
     let mut found = expander.found;
     found.refuse_late();
@@ -261,7 +258,7 @@ pub(crate) fn settings(
             diagnostics.push(Diagnostic::error(name.span, mistake));
         }
     }
-    decode_known(&map).unwrap_or_else(|mistakes| {
+    decode_map(&map).unwrap_or_else(|mistakes| {
         diagnostics.extend(mistakes.into_iter().filter(|mistake| !found.explains(mistake)));
         Settings::default()
     })
@@ -277,7 +274,7 @@ pub(crate) fn settings_of_types(
     let mut expander = Expander::new(evaluator);
     let mut entries = map.into_entries();
     for entry in &mut entries {
-        expander.node(&mut entry.value, TextReading::NOBODY);
+        expander.node(&mut entry.value, TextReading::PLAIN);
     }
     let mut found = expander.found;
     found.refuse_late();
@@ -285,7 +282,7 @@ pub(crate) fn settings_of_types(
     let nothing = Arc::new(Map::default());
     let mut settings = Vec::new();
     for spec in types.specs() {
-        let is_its = |entry: &&Entry| spec.settings().contains(&&*entry.key.text);
+        let is_its = |entry: &&Entry| find(spec.settings(), &entry.key.text).is_some();
         let own: Vec<Entry> = entries.iter().filter(is_its).cloned().collect();
         settings.push(if own.is_empty() {
             Arc::clone(&nothing)

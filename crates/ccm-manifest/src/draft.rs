@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use ccm_data::interpolation::{Split, lone, may_hold_any, split};
 use ccm_model::{
-    Checked, Control, Diagnostic, Diagnostics, Entry, Key, Node, Properties, Resource, ResourceId, Severity,
-    Span, Spanned, TypeSpec, closest,
+    Control, Diagnostic, Diagnostics, Entry, Key, Node, Properties, Resource, ResourceId, Severity, Span,
+    Spanned, closest,
 };
+use ccm_properties::{Checked, CommonProperty, TypeSpec};
 
-use crate::common_properties::{Common, CommonNodes, Reference, alias, one_of, references, text};
+use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
 use crate::expand::{Expanded, Expander, Provider, Reading, reading};
 use crate::later::not_supported;
@@ -101,7 +102,7 @@ impl Beginning<'_, '_, '_> {
         unknown_nulls(&properties, type_index, types, diagnostics);
 
         let mut conditions = self.around.clone();
-        if let Some(control) = common.take(Common::Control) {
+        if let Some(control) = common.take(CommonProperty::Control) {
             conditions = control::read(&control, self.manifest, diagnostics).within(&conditions);
         }
         let judged = conditions.judge(self.evaluator, diagnostics);
@@ -109,10 +110,10 @@ impl Beginning<'_, '_, '_> {
 
         let mut expander = self.expander();
         expander.idle = idle;
-        let mut alias_node = common.take(Common::Alias);
-        let mut provider_node = common.take(Common::Provider);
+        let mut alias_node = common.take(CommonProperty::Alias);
+        let mut provider_node = common.take(CommonProperty::Provider);
         for node in [&mut alias_node, &mut provider_node].into_iter().flatten() {
-            expander.node(node, Reading::NOBODY);
+            expander.node(node, Reading::PLAIN);
         }
         let provider = provider_node.filter(|node| !expander.found.hides(node.span));
         let provider = provider.map(|node| read_provider(&node, spec, diagnostics));
@@ -195,11 +196,12 @@ impl Beginning<'_, '_, '_> {
         let spec = self.types.spec(draft.type_index);
         let mut common = std::mem::take(&mut draft.common);
         let [mut ensure, mut require, mut subscribe] =
-            [Common::Ensure, Common::Require, Common::Subscribe].map(|property| common.take(property));
+            [CommonProperty::Ensure, CommonProperty::Require, CommonProperty::Subscribe]
+                .map(|property| common.take(property));
         let mut expander = self.expander();
         expander.idle = matches!(draft.resource.control, Control::NotManaged { .. });
         for node in [&mut ensure, &mut require, &mut subscribe].into_iter().flatten() {
-            expander.node(node, Reading::NOBODY);
+            expander.node(node, Reading::PLAIN);
         }
         expander.found.refuse_late();
         expander.found.add(std::mem::take(&mut draft.found));

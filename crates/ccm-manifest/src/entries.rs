@@ -1,8 +1,9 @@
 //! Takes the properties of one resource, or of the defaults of a list, apart.
 
-use ccm_model::{Diagnostic, Diagnostics, Entry, Map, TypeSpec};
+use ccm_model::{Diagnostic, Diagnostics, Entry, Map};
+use ccm_properties::{CommonProperty, TypeSpec, aliases};
 
-use crate::common_properties::{Common, CommonNodes, Split};
+use crate::common_properties::{CommonNodes, Split};
 use crate::later::{self, not_supported};
 use crate::wording::shown;
 
@@ -32,7 +33,7 @@ pub(crate) fn split(
         let key = &*entry.key.text;
         if let Some(mistake) = refused(&entry, spec, holder) {
             diagnostics.push(mistake);
-        } else if let Some(property) = Common::of(key) {
+        } else if let Some(property) = CommonProperty::of(key) {
             common.add(property, entry.value);
         } else if key != "name" {
             return Some(entry);
@@ -40,9 +41,9 @@ pub(crate) fn split(
         None
     });
     let mut own = Map::new(of_type.collect());
-    let aliases = spec.aliases();
     let has_alias = |own: &Map| {
-        own.entries().iter().any(|entry| aliases.iter().any(|(alias, _)| *alias == &*entry.key.text))
+        aliases(spec.properties())
+            .any(|(alias, _)| own.entries().iter().any(|entry| alias == &*entry.key.text))
     };
     if has_alias(&own) {
         let entries = std::mem::take(&mut own).into_entries();
@@ -80,10 +81,10 @@ fn refused(entry: &Entry, spec: &dyn TypeSpec, holder: Holder<'_>) -> Option<Dia
 
 /// Adds a property of the type under the name that it is known by.
 fn add(own: &mut Map, mut entry: Entry, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) {
-    let aliases = spec.aliases();
-    let alias = aliases.iter().find(|(alias, _)| *alias == &*entry.key.text);
-    let written = alias.map(|(_, name)| std::mem::replace(&mut entry.key.text, (*name).into()));
-    let may_be_twice = aliases.iter().any(|(_, name)| *name == &*entry.key.text);
+    let mut aliases = aliases(spec.properties());
+    let alias = aliases.clone().find(|(alias, _)| *alias == &*entry.key.text);
+    let written = alias.map(|(_, name)| std::mem::replace(&mut entry.key.text, name.into()));
+    let may_be_twice = aliases.any(|(_, name)| name == &*entry.key.text);
     let is_same = |other: &&mut Entry| other.key.text == entry.key.text;
     let Some(other) = own.entries_mut().iter_mut().filter(|_| may_be_twice).find(is_same) else {
         own.push(entry);

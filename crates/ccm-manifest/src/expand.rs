@@ -9,7 +9,8 @@ use std::path::Path;
 use ccm_data::interpolation::{Part, Place, Split, What, lone, may_hold_any, split};
 use ccm_data::nodes;
 use ccm_expr::Value as Computed;
-use ccm_model::{Diagnostic, Entry, Key, Map, Node, Properties, Reader, Span, TypeSpec, Value};
+use ccm_model::{Diagnostic, Entry, Key, Map, Node, Properties, Span, Value};
+use ccm_properties::{TextSyntax, TypeSpec};
 
 use crate::calls::Argument;
 use crate::scope::{Evaluator, LateOn, Mistake, Moment, Trouble};
@@ -17,32 +18,32 @@ use crate::wording::shown;
 use crate::words::Quotes;
 use crate::world::{Kept, LONGEST_TEXT};
 
-/// Who reads a text after ccm.
+/// Language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading<'a> {
-    reader: Reader,
+    syntax: TextSyntax,
     /// With the provider named here, if there is one, it would be a shell.
     shell_provider: Option<&'a str>,
 }
 
 impl Reading<'_> {
-    /// Nobody does, whatever the provider.
-    pub(crate) const NOBODY: Self = Self { reader: Reader::Nobody, shell_provider: None };
+    /// None, whatever the provider.
+    pub(crate) const PLAIN: Self = Self { syntax: TextSyntax::Plain, shell_provider: None };
 
     /// It is split into words.
     pub(crate) fn is_words(self) -> bool {
-        self.reader == Reader::Words
+        self.syntax == TextSyntax::Argv
     }
 
     /// The same for an entry of a map.
     fn of_entry(self, key: &str) -> Self {
-        Self { reader: self.reader.of_entry(key), ..self }
+        Self { syntax: self.syntax.of_entry(key), ..self }
     }
 
     /// The same for who does not split it.
     pub(crate) fn unquoted(self) -> Self {
-        let reader = if self.is_words() { Reader::Nobody } else { self.reader };
-        Self { reader, ..self }
+        let syntax = if self.is_words() { TextSyntax::Plain } else { self.syntax };
+        Self { syntax, ..self }
     }
 }
 
@@ -191,7 +192,7 @@ impl<'a, 's> Expander<'a, 's> {
         while let Some(mut entry) = entries.pop() {
             let reading = reading(spec, &entry.key.text, provider, properties);
             // The name of a property is never rewritten: there is none with a brace in it.
-            self.key(&mut entry.key.clone(), Reading::NOBODY);
+            self.key(&mut entry.key.clone(), Reading::PLAIN);
             self.node(&mut entry.value, reading);
             if entry.value.is_null() {
                 // It is not given after all. The default shows, and may have to be expanded itself.
@@ -300,7 +301,7 @@ impl<'a, 's> Expander<'a, 's> {
     /// Gives the value of a node of data, whose expressions are evaluated.
     pub(crate) fn value(&mut self, node: &Node) -> Computed {
         match &node.value {
-            Value::Scalar(scalar) => match self.text(&scalar.text, node.span, Reading::NOBODY) {
+            Value::Scalar(scalar) => match self.text(&scalar.text, node.span, Reading::PLAIN) {
                 Outcome::Same => nodes::of_scalar(scalar),
                 Outcome::Text(text) => Computed::text(&*text),
                 Outcome::Value(value) => value,
@@ -326,14 +327,14 @@ impl<'a, 's> Expander<'a, 's> {
         let parts = match split(text, false) {
             Split::Literal => return Some((text.to_owned(), Vec::new())),
             Split::Mistakes(places) => {
-                self.refuse(text, span, Reading::NOBODY, places);
+                self.refuse(text, span, Reading::PLAIN, places);
                 return None;
             }
             Split::Parts(parts) => parts,
         };
         let mut yielded = Vec::new();
         let expanded =
-            self.put_together(text, span, &parts, Reader::Nobody, &mut |value| yielded.push(value))?;
+            self.put_together(text, span, &parts, TextSyntax::Plain, &mut |value| yielded.push(value))?;
         Some((expanded, yielded))
     }
 
@@ -341,7 +342,7 @@ impl<'a, 's> Expander<'a, 's> {
         if self.verbatim || !may_hold_any(text) || self.only.is_some_and(|only| !only.covers(span)) {
             return Outcome::Same;
         }
-        let parts = match split(text, reading.reader == Reader::Shell) {
+        let parts = match split(text, reading.syntax == TextSyntax::Shell) {
             Split::Literal => return Outcome::Same,
             Split::Mistakes(places) => {
                 self.refuse(text, span, reading, places);
@@ -355,7 +356,7 @@ impl<'a, 's> Expander<'a, 's> {
                 _ => Outcome::Unknown,
             };
         }
-        match self.put_together(text, span, &parts, reading.reader, &mut |_| {}) {
+        match self.put_together(text, span, &parts, reading.syntax, &mut |_| {}) {
             Some(text) => Outcome::Text(text.into()),
             None => Outcome::Unknown,
         }
@@ -367,7 +368,7 @@ impl<'a, 's> Expander<'a, 's> {
         text: &str,
         span: Span,
         parts: &[Part],
-        reader: Reader,
+        syntax: TextSyntax,
         each: &mut dyn FnMut(Computed),
     ) -> Option<String> {
         let mut whole = String::with_capacity(text.len());
@@ -378,8 +379,8 @@ impl<'a, 's> Expander<'a, 's> {
             match part {
                 Part::Literal(literal) => {
                     quotes = quotes.after(literal);
-                    match reader {
-                        Reader::Call(functions) => {
+                    match syntax {
+                        TextSyntax::Call(functions) => {
                             argument = argument.literal(literal, functions, &mut whole);
                         }
                         _ => whole += literal,
@@ -395,9 +396,9 @@ impl<'a, 's> Expander<'a, 's> {
                             self.found.diagnostics.push(Diagnostic::error(span, message));
                             return None;
                         }
-                        match reader {
-                            Reader::Words => quotes = quotes.write(&shown, &mut whole),
-                            Reader::Call(_) => argument = argument.value(&shown, &mut whole),
+                        match syntax {
+                            TextSyntax::Argv => quotes = quotes.write(&shown, &mut whole),
+                            TextSyntax::Call(_) => argument = argument.value(&shown, &mut whole),
                             _ => whole += &shown,
                         }
                         each(value);
@@ -521,27 +522,27 @@ fn node_may_hold_any(node: &Node) -> bool {
     }
 }
 
-/// Finds out who reads a property.
+/// Returns the language of a property.
 pub(crate) fn reading<'a>(
     spec: &'a dyn TypeSpec,
     property: &str,
     provider: Provider<'_>,
     properties: &Properties,
 ) -> Reading<'a> {
-    let reader = |provider: Option<&str>| spec.reader(property, provider, properties);
+    let syntax = |provider: Option<&str>| spec.syntax(property, provider, properties);
     let mut providers = spec.providers().iter().copied().filter(|name| !spec.not_yet().contains(name));
-    let shell_provider = providers.find(|name| reader(Some(name)) == Reader::Shell);
-    let reader = match provider {
-        Provider::Known(provider) => reader(provider),
-        Provider::Mistaken if shell_provider.is_some() => Reader::Shell,
-        Provider::Mistaken => reader(None),
+    let shell_provider = providers.find(|name| syntax(Some(name)) == TextSyntax::Shell);
+    let syntax = match provider {
+        Provider::Known(provider) => syntax(provider),
+        Provider::Mistaken if shell_provider.is_some() => TextSyntax::Shell,
+        Provider::Mistaken => syntax(None),
     };
-    Reading { reader, shell_provider }
+    Reading { syntax, shell_provider }
 }
 
 fn refusal(span: Span, what: What, written: &str, reading: Reading<'_>) -> Diagnostic {
     const LITERAL: &str = "write `\\${` for a literal `${`";
-    let is_shell = reading.reader == Reader::Shell;
+    let is_shell = reading.syntax == TextSyntax::Shell;
     let unknown;
     let name: String =
         written.chars().skip(2).take_while(|part| part.is_alphanumeric() || *part == '_').collect();

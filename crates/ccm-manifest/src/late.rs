@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use ccm_expr::Value;
 use ccm_model::{
-    Checked, Control, Diagnostic, Diagnostics, Entry, Resource, ResourceIndex, Severity, SourceMap, Span,
-    TypeSpec,
+    Control, Diagnostic, Diagnostics, Entry, Resource, ResourceIndex, Severity, SourceMap, Span,
 };
+use ccm_properties::{Checked, TypeSpec};
 
 use crate::capturing::Capturing;
 use crate::control::Conditions;
@@ -26,8 +26,6 @@ pub struct Late<'s> {
     capturing: Capturing,
     captured: RefCell<HashMap<ResourceIndex, Value>>,
     pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
-    /// The manifest that each resource stands in.
-    pub(crate) standing: Vec<usize>,
 }
 
 /// A resource that has to wait.
@@ -93,10 +91,9 @@ impl<'s> Late<'s> {
         managed: Managed,
         capturing: Capturing,
         waiting: HashMap<ResourceIndex, LateResource>,
-        standing: Vec<usize>,
     ) -> Self {
         world.forget_files();
-        Self { world, manifests, types, managed, capturing, captured: RefCell::default(), waiting, standing }
+        Self { world, manifests, types, managed, capturing, captured: RefCell::default(), waiting }
     }
 
     /// Takes what a resource captured: a map.

@@ -9,7 +9,7 @@
 //! `paths` adds the order that paths imply. A step leaves out what it could not read and the next ones go on
 //! with the rest, so that one run shows all there is to mend.
 //!
-//! Nothing here opens a file, and no resource type is known but through [`ccm_model::TypeSpec`].
+//! Nothing here opens a file, and no resource type is known but through [`ccm_properties::TypeSpec`].
 
 mod calls;
 mod capturing;
@@ -45,7 +45,6 @@ mod wording;
 mod words;
 mod world;
 
-pub use common_properties::CommonProperties;
 pub use data::ResolvedData;
 pub use evaluate::{Evaluated, Named, ToEvaluate, evaluate, named};
 pub use hiera::{DataFile, ParsedData, parse_data};

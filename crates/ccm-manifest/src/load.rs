@@ -7,8 +7,9 @@ use std::sync::Arc;
 use ccm_model::SHORTEST_SECRET;
 use ccm_model::{
     Catalog, ClaimKind, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex,
-    Severity, SourceId, SourceMap, Span, TypeSpec,
+    Severity, SourceId, SourceMap, Span,
 };
+use ccm_properties::TypeSpec;
 use tracing::{debug, debug_span};
 
 use crate::capturing::Capturing;
@@ -297,7 +298,6 @@ impl<'s> Loader<'s, '_> {
         debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
-        let standing = drafts.iter().map(|draft| draft.manifest).collect();
         let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
         let mut catalog = Catalog {
             name: name.map(|name| name.0),
@@ -329,7 +329,7 @@ impl<'s> Loader<'s, '_> {
             catalog: is_faultless.then_some(catalog),
             diagnostics: in_order(diagnostics),
             data,
-            late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting, standing),
+            late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting),
         }
     }
 

@@ -7,8 +7,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ccm_model::{Diagnostic, Diagnostics, Entry, Key, Map, Node, Span, Value};
+use ccm_properties::CommonProperty;
 
-use crate::common_properties::{Common, CommonNodes, Split};
+use crate::common_properties::{CommonNodes, Split};
 use crate::entries::{Holder, split};
 use crate::slips;
 use crate::types::Types;
@@ -248,7 +249,7 @@ impl Collector<'_, '_> {
     }
 
     fn nameless(&mut self, type_index: usize, type_key: &Key, split: Split, within: Span) {
-        if let Some(alias) = split.common.get(Common::Alias).and_then(Node::as_text) {
+        if let Some(alias) = split.common.get(CommonProperty::Alias).and_then(Node::as_text) {
             self.remember_name(alias);
         }
         let name = Key { text: "NAME".into(), span: type_key.span };

@@ -3,20 +3,12 @@
 //! It says what the loader says as far as a schema can: names, kinds of values and what must be there.
 //! References, duplicates and cycles are beyond it.
 
-use std::collections::BTreeSet;
-
-use ccm_model::TypeSpec;
-use schemars::{JsonSchema, SchemaGenerator};
+use ccm_properties::{CommonProperty, NAME, PropertySet as _, TypeSpec, aliases, schemas};
 use serde_json::{Map, Value, json};
 
-use crate::common_properties::CommonProperties;
 use crate::document::Settings;
 use crate::draft::supported_providers;
-use crate::later;
 use crate::schema_expressions::{self as expressions, VISIBLE};
-
-/// What a reference looks like.
-const REFERENCE: &str = "^[^#]+#[\\s\\S]";
 
 /// The JSON schema (draft 2020-12) of a manifest that may use these resource types.
 pub fn schema(types: &[&dyn TypeSpec]) -> Value {
@@ -28,9 +20,7 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         define(*spec, &mut definitions);
     }
     definitions.insert("expression".to_owned(), expressions::definition());
-    let settings = properties_of(root_schema::<Settings>()).into_iter();
-    let mut ccm: Map<String, Value> =
-        settings.map(|(name, schema)| (name, expressions::allowed(schema))).collect();
+    let mut ccm = with_expressions(schemas(Settings::PROPERTIES));
     let resources = json!({
         "description": "What to manage, in the order in which it is done where nothing else decides. Each \
                         item holds resources of one type.",
@@ -45,9 +35,7 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         },
     });
     ccm.insert("resources".to_owned(), resources);
-    for schema in types.iter().filter_map(|spec| spec.settings_schema()) {
-        ccm.extend(properties_of(schema.to_value()));
-    }
+    ccm.extend(types.iter().flat_map(|spec| schemas(spec.settings())));
     let template = json!({
         "description": "The template, beside the manifest, that writes the list of resources instead.",
         "type": ["string", "null"],
@@ -116,18 +104,6 @@ fn hierarchy() -> Value {
     })
 }
 
-/// The names of all properties that a resource of that type knows, those of later versions included.
-pub(crate) fn property_names(spec: &dyn TypeSpec) -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = properties_of(root_schema::<CommonProperties>())
-        .into_iter()
-        .chain(properties_of(spec.schema().to_value()))
-        .map(|(name, _)| name)
-        .collect();
-    names.extend(spec.aliases().iter().map(|(alias, _)| (*alias).to_owned()));
-    names.extend(spec.not_yet().iter().chain(&later::PROPERTIES).map(|name| (*name).to_owned()));
-    names
-}
-
 /// What may stand below the key of a type: a list, one map with a name, or nothing.
 fn below_type(spec: &dyn TypeSpec) -> Value {
     let name = spec.name();
@@ -161,24 +137,13 @@ fn below_type(spec: &dyn TypeSpec) -> Value {
 /// and as defaults. The first holds them, the others point there.
 fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
     let type_name = spec.name();
-    let mut own = spec.schema().to_value();
-    prefix_references(&mut own, type_name);
-    if let Some(Value::Object(inner)) = own.get_mut("$defs").map(Value::take) {
-        for (name, mut schema) in inner {
-            expressions::within(&mut schema);
-            definitions.insert(format!("{type_name}.{name}"), schema);
-        }
-    }
     let mut below_name = common_properties(spec);
-    let name = below_name.shift_remove("name").unwrap_or_default();
-    let own = properties_of(own).into_iter().filter(|(name, _)| !spec.not_yet().contains(&&**name));
-    below_name.extend(own.map(|(name, schema)| (name, expressions::allowed(schema))));
-    for (alias, property) in spec.aliases() {
-        if let Some(mut schema) = below_name.get(*property).cloned() {
-            if let Value::Object(schema) = &mut schema {
-                schema.insert("description".to_owned(), format!("Another name for `{property}`.").into());
-            }
-            below_name.insert((*alias).to_owned(), schema);
+    let own = spec.properties().iter().filter(|property| !spec.not_yet().contains(&property.name));
+    below_name.extend(with_expressions(schemas(own)));
+    for (alias, property) in aliases(spec.properties()) {
+        if let Some(mut schema) = below_name.get(property).cloned() {
+            schema["description"] = format!("Another name for `{property}`.").into();
+            below_name.insert(alias.to_owned(), schema);
         }
     }
     let pointers = |names: &mut dyn Iterator<Item = &String>| -> Map<String, Value> {
@@ -187,7 +152,8 @@ fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
             .collect()
     };
     let defaults = pointers(&mut below_name.keys().filter(|name| *name != "alias"));
-    let mut single = Map::from_iter([("name".to_owned(), name)]);
+    let mut single = with_expressions(schemas([&NAME]));
+    single["name"]["type"] = json!(["string", "number", "boolean"]);
     single.extend(pointers(&mut below_name.keys()));
 
     let object = |properties: Map<String, Value>, description: &str| {
@@ -197,8 +163,9 @@ fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
             "additionalProperties": false,
             "properties": properties,
         });
-        if !spec.aliases().is_empty() {
-            object["allOf"] = spec.aliases().iter().map(not_both).collect();
+        let excluding: Vec<Value> = aliases(spec.properties()).map(not_both).collect();
+        if !excluding.is_empty() {
+            object["allOf"] = excluding.into();
         }
         object
     };
@@ -212,121 +179,38 @@ fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
 }
 
 /// Two names of one property exclude each other.
-fn not_both((alias, name): &(&str, &str)) -> Value {
+fn not_both((alias, name): (&str, &str)) -> Value {
     let given = json!({ "not": { "type": "null" } });
     let both = json!({
         "type": "object",
         "required": [alias, name],
-        "properties": { *alias: given, *name: given },
+        "properties": { alias: given, name: given },
     });
     json!({ "not": both })
 }
 
 /// The properties that every type has, with the values that this one knows.
 fn common_properties(spec: &dyn TypeSpec) -> Map<String, Value> {
-    let mut properties = properties_of(root_schema::<CommonProperties>());
-    let mut set = |property: &str, keyword: &str, value: Value| {
-        if let Some(Value::Object(schema)) = properties.get_mut(property) {
-            schema.insert(keyword.to_owned(), value);
-        }
-    };
-    set("name", "type", json!(["string", "number", "boolean"]));
-    set("name", "pattern", VISIBLE.into());
-    set("alias", "pattern", VISIBLE.into());
-    set("require", "items", json!({ "type": "string", "pattern": REFERENCE }));
-    set("subscribe", "items", json!({ "type": "string", "pattern": REFERENCE }));
+    let mut properties = schemas(CommonProperty::ALL.into_iter().map(CommonProperty::spec));
     let or_null = |values: &[&str]| values.iter().map(|value| json!(value)).chain([Value::Null]).collect();
     match spec.ensure_pattern() {
-        None => set("ensure", "enum", or_null(spec.ensures())),
+        None => properties["ensure"]["enum"] = or_null(spec.ensures()),
         Some(pattern) => {
             // What is listed comes first: an editor offers it.
             let listed = json!({ "enum": spec.ensures() });
             let other = json!({ "type": ["string", "number"], "pattern": pattern });
-            set("ensure", "anyOf", json!([listed, other, { "type": "null" }]));
+            properties["ensure"]["anyOf"] = json!([listed, other, { "type": "null" }]);
         }
     }
-    set("provider", "enum", or_null(&supported_providers(spec)));
+    properties["provider"]["enum"] = or_null(&supported_providers(spec));
     // Conditions are expressions without braces.
     let control = properties.shift_remove("control");
-    let mut properties: Map<String, Value> =
-        properties.into_iter().map(|(name, schema)| (name, expressions::allowed(schema))).collect();
+    let mut properties = with_expressions(properties);
     properties.extend(control.map(|schema| ("control".to_owned(), schema)));
     properties
 }
 
-fn root_schema<T: JsonSchema>() -> Value {
-    SchemaGenerator::default().into_root_schema_for::<T>().to_value()
-}
-
-/// The properties of an object's schema, each of which may be null: that means not given.
-fn properties_of(mut schema: Value) -> Map<String, Value> {
-    match schema.get_mut("properties").map(Value::take) {
-        Some(Value::Object(properties)) => {
-            properties.into_iter().map(|(name, schema)| (name, or_null(schema))).collect()
-        }
-        _ => Map::new(),
-    }
-}
-
-fn or_null(mut schema: Value) -> Value {
-    let Value::Object(keywords) = &mut schema else { return schema };
-    // Comes from `#[serde(default)]`, and says nothing to a reader.
-    if keywords.get("default").is_some_and(Value::is_null) {
-        keywords.shift_remove("default");
-    }
-    let is_choice =
-        ["enum", "const", "anyOf", "oneOf", "allOf", "$ref"].iter().any(|key| keywords.contains_key(*key));
-    if accepts_null(keywords) {
-        return schema;
-    }
-    match keywords.get_mut("type") {
-        Some(Value::Array(kinds)) if !is_choice => kinds.push("null".into()),
-        Some(kind @ Value::String(_)) if !is_choice => *kind = json!([kind, "null"]),
-        _ => {
-            let description = keywords.shift_remove("description");
-            let mut either = json!({ "anyOf": [schema, { "type": "null" }] });
-            if let Some(description) = description {
-                either["description"] = description;
-            }
-            return either;
-        }
-    }
-    schema
-}
-
-/// Tells whether a schema says outright that null is fine.
-fn accepts_null(keywords: &Map<String, Value>) -> bool {
-    let is_null =
-        |kind: &Value| *kind == "null" || kind.as_array().is_some_and(|kinds| kinds.contains(&"null".into()));
-    let any_is_null = |schemas: &Value| {
-        schemas
-            .as_array()
-            .is_some_and(|schemas| schemas.iter().any(|schema| schema.get("type").is_some_and(is_null)))
-    };
-    match (keywords.get("enum"), keywords.get("anyOf"), keywords.get("type")) {
-        (Some(values), _, _) => values.as_array().is_some_and(|values| values.contains(&Value::Null)),
-        (_, Some(schemas), _) => any_is_null(schemas),
-        (_, _, Some(kind)) => is_null(kind),
-        _ => keywords.is_empty(),
-    }
-}
-
-/// Makes the references within a type's schema point to where its definitions go.
-fn prefix_references(schema: &mut Value, type_name: &str) {
-    match schema {
-        Value::Object(keywords) => {
-            for (keyword, value) in keywords {
-                match value {
-                    Value::String(target) if keyword == "$ref" => {
-                        if let Some(name) = target.strip_prefix("#/$defs/") {
-                            *target = format!("#/$defs/{type_name}.{name}");
-                        }
-                    }
-                    _ => prefix_references(value, type_name),
-                }
-            }
-        }
-        Value::Array(values) => values.iter_mut().for_each(|value| prefix_references(value, type_name)),
-        _ => {}
-    }
+/// Lets an expression stand in place of each value.
+fn with_expressions(properties: Map<String, Value>) -> Map<String, Value> {
+    properties.into_iter().map(|(name, schema)| (name, expressions::allowed(schema))).collect()
 }

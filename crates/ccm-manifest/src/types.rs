@@ -1,12 +1,11 @@
 //! The resource types that the loader was given.
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ccm_model::{TypeSpec, closest};
+use ccm_model::closest;
+use ccm_properties::{CommonProperty, NAME, TypeSpec, aliases};
 
-use crate::{later, schema};
+use crate::later;
 
 /// The resource types that a manifest may use, found by name and named by position.
 pub(crate) struct Types<'t> {
@@ -16,17 +15,11 @@ pub(crate) struct Types<'t> {
 struct Known<'t> {
     spec: &'t dyn TypeSpec,
     name: Arc<str>,
-    /// Only mistakes ask for them.
-    properties: OnceCell<BTreeSet<String>>,
 }
 
 impl<'t> Types<'t> {
     pub(crate) fn new(specs: &[&'t dyn TypeSpec]) -> Self {
-        let known = |spec: &&'t dyn TypeSpec| Known {
-            spec: *spec,
-            name: spec.name().into(),
-            properties: OnceCell::new(),
-        };
+        let known = |spec: &&'t dyn TypeSpec| Known { spec: *spec, name: spec.name().into() };
         Self { types: specs.iter().map(known).collect() }
     }
 
@@ -68,21 +61,24 @@ impl<'t> Types<'t> {
 
     /// The keys below `ccm` that are a type's.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
-        self.types.iter().flat_map(|known| known.spec.settings().iter().copied())
+        self.types.iter().flat_map(|known| known.spec.settings().iter().map(|setting| setting.name))
     }
 
-    /// Tells whether a key is a property of that type.
+    /// Returns `true` if a key is a property of that type, in this version or a later one.
     pub(crate) fn has_property(&self, index: usize, key: &str) -> bool {
-        self.properties(index).contains(key)
+        self.properties(index).any(|name| name == key)
     }
 
     /// The property that a misspelt key most likely meant.
-    pub(crate) fn closest_property(&self, index: usize, key: &str) -> Option<&str> {
-        closest(key, self.properties(index).iter().map(String::as_str))
+    pub(crate) fn closest_property(&self, index: usize, key: &str) -> Option<&'static str> {
+        closest(key, self.properties(index))
     }
 
-    fn properties(&self, index: usize) -> &BTreeSet<String> {
-        let known = &self.types[index];
-        known.properties.get_or_init(|| schema::property_names(known.spec))
+    fn properties(&self, index: usize) -> impl Iterator<Item = &'static str> {
+        let spec = self.types[index].spec;
+        let common = CommonProperty::ALL.into_iter().map(CommonProperty::spec).chain([&NAME]);
+        let names = common.chain(spec.properties()).map(|property| property.name);
+        let aliases = aliases(spec.properties()).map(|(alias, _)| alias);
+        names.chain(aliases).chain(spec.not_yet().iter().copied()).chain(later::PROPERTIES)
     }
 }

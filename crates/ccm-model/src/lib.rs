@@ -1,13 +1,12 @@
 //! The words that the rooms of ccm share.
 //!
 //! What is here is plain data and pure functions over it: where a value was written ([`Span`]), the value
-//! itself ([`Node`]), what a resource type tells the loader ([`TypeSpec`]), what the loader hands to the
-//! engine ([`Catalog`]), what a run says ([`Event`], [`Outcome`], [`RunSummary`]), and the JSON of that ([`EventLine`]). Nothing here reads a
-//! file, starts a process, looks at the clock or waits.
+//! itself ([`Node`]), what the loader hands to the engine ([`Catalog`]), what a run says ([`Event`],
+//! [`Outcome`], [`RunSummary`]), and the JSON of that ([`EventLine`]). Nothing here reads a file, starts a
+//! process, looks at the clock or waits.
 
 mod catalog;
 mod claim;
-mod decode;
 mod diagnostic;
 mod diagnostics;
 mod duration;
@@ -19,16 +18,15 @@ mod json;
 mod missing;
 mod node;
 mod outcome;
+mod presentation;
 mod protocol;
 mod reason;
 mod reference;
 mod refresh;
 mod secret;
 mod source;
-mod spec;
 mod suggest;
 mod summary;
-mod text;
 mod timestamp;
 mod words;
 
@@ -37,7 +35,6 @@ pub use catalog::{
     Spanned,
 };
 pub use claim::{Claim, ClaimKind, PathKind, Sharing};
-pub use decode::{decode, decode_known, decode_partly};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use diagnostics::Diagnostics;
 pub use duration::{DurationError, display_duration, parse_duration};
@@ -51,6 +48,7 @@ pub use json::{Nanoseconds, known};
 pub use missing::{Missing, MissingKind};
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Outcome, SkipCause, StopCause};
+pub use presentation::Presentation;
 pub use protocol::{
     CATALOG_PROTOCOL, CatalogDocument, CatalogProtocol, EventDocument, EventLine, FailureLine, LineError,
     OutcomeName, PROTOCOL_VERSION, PendingCause, PendingRefreshLine, START_PROTOCOL, SUMMARY_PROTOCOL,
@@ -62,9 +60,7 @@ pub use reference::{ReferenceError, ResourceId};
 pub use refresh::{KeptBy, OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};
 pub use secret::SHORTEST_SECRET;
 pub use source::{Position, Source, SourceId, SourceMap, Span};
-pub use spec::{Checked, ChildManifest, Reader, TypeSpec};
 pub use suggest::closest;
 pub use summary::{Counts, RunSummary};
-pub use text::Text;
 pub use timestamp::{display_timestamp, parse_timestamp, timestamp};
 pub use words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};

@@ -1,8 +1,7 @@
 //! Chores of the workspace: `cargo xtask docs [--check]` writes the generated parts of the documentation.
 //!
-//! They stand in docs/*.md between a marker and `<!-- end -->`. `<!-- properties of TYPE -->` begins a table from
-//! the schema of a type, which comes from the documentation of its property struct; `<!-- list of THINGS -->` one
-//! of what the language of expressions has, of validators or of facts, which come from where these are defined.
+//! They stand in docs/*.md between a marker and `<!-- end -->`. `<!-- properties of TYPE -->` begins the
+//! table of the properties of a type; `<!-- list of THINGS -->` one of what the language of expressions has, of validators or of facts, which come from where these are defined.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes the documentation of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 

@@ -12,10 +12,11 @@ use ccm_engine::{
 };
 use ccm_host::{CancellationSource, Host, Level, Local, Runner};
 use ccm_model::{
-    Artifact, Catalog, Checked, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields,
-    Key, Map, Missing, MissingKind, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex,
-    RunSummary, SkipCause, Span, StopCause, Stream, TypeSpec,
+    Artifact, Catalog, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields, Key, Map,
+    Missing, MissingKind, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex,
+    RunSummary, SkipCause, Span, StopCause, Stream,
 };
+use ccm_properties::{Checked, PropertySpec, TypeSpec};
 use ccm_redaction::Secrets;
 use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 use serde_json::json;
@@ -354,6 +355,10 @@ impl TypeSpec for FakeType {
         "Pretends."
     }
 
+    fn properties(&self) -> &'static [PropertySpec] {
+        &[]
+    }
+
     fn ensures(&self) -> &'static [&'static str] {
         &["present"]
     }
@@ -364,10 +369,6 @@ impl TypeSpec for FakeType {
 
     fn check(&self, _: &Checked<'_>) -> Vec<Diagnostic> {
         Vec::new()
-    }
-
-    fn schema(&self) -> schemars::Schema {
-        schemars::Schema::default()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Manifests: loaded, completed, rendered and loaded again.
 
 use ccm_manifest::{DataFile, Loaded, load, parse_data, render};
-use ccm_model::{Diagnostic, Severity, SourceMap, TypeSpec};
+use ccm_model::{Diagnostic, Severity, SourceMap};
+use ccm_properties::TypeSpec;
 
 use super::sources::Machine;
 use super::thing::Thing;

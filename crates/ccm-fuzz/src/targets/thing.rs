@@ -1,8 +1,24 @@
-//! A resource type beside the real ones, with a property for each kind of reader.
+//! A resource type beside the real ones, with a property for each syntax.
 
-use ccm_model::{Checked, Claim, Diagnostic, Kind, Node, PathKind, Properties, Reader, Resource, TypeSpec};
+use ccm_model::{Claim, Diagnostic, Kind, Node, PathKind, Properties, Resource};
+use ccm_properties::{Checked, PropertySpec, Text, TextSyntax, TypeSpec};
+use serde_json::Value as Json;
 
 pub(super) struct Thing;
+
+/// A property for each syntax.
+const PROPERTIES: &[PropertySpec] = &[
+    PropertySpec::new::<Text>("text", &[]),
+    PropertySpec { syntax: TextSyntax::Shell, ..PropertySpec::new::<Text>("shell", &[]) },
+    PropertySpec { syntax: TextSyntax::Argv, ..PropertySpec::new::<Text>("words", &[]) },
+    PropertySpec::new::<Vec<Text>>("list", &[]),
+    PropertySpec { syntax: TextSyntax::Record(CALL), ..PropertySpec::new::<Json>("map", &[]) },
+    PropertySpec { aliases: &["number"], ..PropertySpec::new::<i64>("count", &[]) },
+    PropertySpec::new::<Text>("source", &[]),
+];
+
+const CALL: &[PropertySpec] =
+    &[PropertySpec { syntax: TextSyntax::Call(&["contains"]), ..PropertySpec::new::<Text>("call", &[]) }];
 
 impl TypeSpec for Thing {
     fn name(&self) -> &'static str {
@@ -13,8 +29,8 @@ impl TypeSpec for Thing {
         "Is there for tests."
     }
 
-    fn aliases(&self) -> &'static [(&'static str, &'static str)] {
-        &[("number", "count")]
+    fn properties(&self) -> &'static [PropertySpec] {
+        PROPERTIES
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
@@ -29,12 +45,10 @@ impl TypeSpec for Thing {
         &["one", "two"]
     }
 
-    fn reader(&self, property: &str, provider: Option<&str>, _: &Properties) -> Reader {
+    fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         match (property, provider) {
-            ("shell", _) => Reader::Shell,
-            ("name", Some("two")) | ("words", _) => Reader::Words,
-            ("map", _) => Reader::Entries(&[("call", Reader::Call(&["contains"]))]),
-            _ => Reader::Nobody,
+            ("name", Some("two")) => TextSyntax::Argv,
+            _ => self.declared_syntax(property, properties),
         }
     }
 
@@ -53,11 +67,5 @@ impl TypeSpec for Thing {
             |node: &&Node| node.as_scalar().is_some_and(|scalar| matches!(scalar.kind(), Kind::Int(_)));
         let wrong = count.filter(|node| !is_number(node));
         wrong.map(|node| Diagnostic::error(node.span, "expected a number")).into_iter().collect()
-    }
-
-    fn schema(&self) -> schemars::Schema {
-        schemars::json_schema!({"type": "object", "properties": {
-            "text": {}, "shell": {}, "words": {}, "list": {}, "map": {}, "count": {}, "source": {}
-        }})
     }
 }

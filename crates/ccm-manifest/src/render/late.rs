@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use ccm_data::interpolation::{Part, Split, split};
-use ccm_model::{Diagnostic, Reader, Resource};
+use ccm_model::{Diagnostic, Resource};
+use ccm_properties::TextSyntax;
 
 use super::{literal, refused, unwritable};
 use crate::late::Late;
@@ -22,13 +23,20 @@ pub(super) struct LateTexts<'a> {
 
 impl LateTexts<'_> {
     /// Writes a text whose expressions stay expressions.
-    pub(super) fn text(&self, text: &str, reader: Reader, resource: &Resource) -> Result<String, Diagnostic> {
-        let Split::Parts(parts) = split(text, reader == Reader::Shell) else { return Ok(text.to_owned()) };
+    pub(super) fn text(
+        &self,
+        text: &str,
+        syntax: TextSyntax,
+        resource: &Resource,
+    ) -> Result<String, Diagnostic> {
+        let Split::Parts(parts) = split(text, syntax == TextSyntax::Shell) else {
+            return Ok(text.to_owned());
+        };
         let mut written = String::new();
         for part in parts {
             match part {
                 // A shell resolves its escapes by itself.
-                Part::Literal(literal) if reader == Reader::Shell => written += &literal,
+                Part::Literal(literal) if syntax == TextSyntax::Shell => written += &literal,
                 Part::Literal(literal) => written += &literal::piecewise(&self.redaction.text(&literal)),
                 Part::Expression { inner, .. } => {
                     written += &format!("{{{{ {} }}}}", self.expression(text[inner].trim(), resource)?);

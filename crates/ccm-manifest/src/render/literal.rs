@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use ccm_data::interpolation::{Split, split};
 use ccm_expr::Value;
-use ccm_model::Reader;
+use ccm_properties::TextSyntax;
 
 /// Writes a text for whoever reads it after ccm.
-pub(super) fn escape(text: &str, reader: Reader) -> String {
-    if split(text, reader == Reader::Shell) == Split::Literal {
+pub(super) fn escape(text: &str, syntax: TextSyntax) -> String {
+    if split(text, syntax == TextSyntax::Shell) == Split::Literal {
         return text.to_owned();
     }
-    match reader {
-        Reader::Nobody | Reader::Entries(_) => piecewise(text),
+    match syntax {
+        TextSyntax::Plain | TextSyntax::Record(_) => piecewise(text),
         // Alone, an expression is taken as it is by these as well: it is split, or given to the shell, after.
-        Reader::Words | Reader::Call(_) | Reader::Shell => format!("{{{{ {} }}}}", quoted(text)),
+        TextSyntax::Argv | TextSyntax::Call(_) | TextSyntax::Shell => format!("{{{{ {} }}}}", quoted(text)),
     }
 }
 
@@ -115,23 +115,23 @@ mod tests {
 
     #[test]
     fn braces_lose_their_meaning() {
-        for (text, reader, escaped) in [
-            ("plain } {", Reader::Nobody, "plain } {"),
-            ("a ${b} {{c}}", Reader::Nobody, r#"a \${b} {{ "{{" }}c}}"#),
-            ("echo ${HOME}", Reader::Shell, "echo ${HOME}"),
-            ("echo ${HOME} {{", Reader::Shell, r#"{{ "echo ${HOME} {{" }}"#),
-            ("echo '${x}'", Reader::Words, r#"{{ "echo '${x}'" }}"#),
+        for (text, syntax, escaped) in [
+            ("plain } {", TextSyntax::Plain, "plain } {"),
+            ("a ${b} {{c}}", TextSyntax::Plain, r#"a \${b} {{ "{{" }}c}}"#),
+            ("echo ${HOME}", TextSyntax::Shell, "echo ${HOME}"),
+            ("echo ${HOME} {{", TextSyntax::Shell, r#"{{ "echo ${HOME} {{" }}"#),
+            ("echo '${x}'", TextSyntax::Argv, r#"{{ "echo '${x}'" }}"#),
         ] {
-            assert_eq!(escape(text, reader), escaped);
+            assert_eq!(escape(text, syntax), escaped);
         }
     }
 
     proptest! {
         #[test]
         fn expanding_gives_the_text_back(text in "[${}\\\\\"'a F.:-]{0,16}|\\PC*|([${}]|Facts|\n|\u{1b}){0,12}") {
-            for reader in [Reader::Nobody, Reader::Words, Reader::Call(&["contains"]), Reader::Shell] {
-                let escaped = escape(&text, reader);
-                prop_assert_eq!(expanded(&escaped, reader == Reader::Shell), &*text, "{:?} {}", reader, escaped);
+            for syntax in [TextSyntax::Plain, TextSyntax::Argv, TextSyntax::Call(&["contains"]), TextSyntax::Shell] {
+                let escaped = escape(&text, syntax);
+                prop_assert_eq!(expanded(&escaped, syntax == TextSyntax::Shell), &*text, "{:?} {}", syntax, escaped);
             }
         }
 

@@ -10,10 +10,11 @@ use ccm_data::nodes;
 use ccm_data::printed;
 use ccm_expr::Value as Computed;
 use ccm_model::{
-    Catalog, Checked, Control, Dependency, Diagnostic, Entry, Kind, Node, Properties, Reader, Resource,
-    ResourceIndex, Scalar, ScalarStyle, Severity, TypeSpec, Value, escape_control,
+    Catalog, Control, Dependency, Diagnostic, Kind, Node, Presentation, Resource, ResourceIndex, Scalar,
+    ScalarStyle, Value, escape_control,
 };
-use ccm_redaction::{REDACTED, is_untold};
+use ccm_properties::{PropertyKind, PropertySpec, TextSyntax, find, is_hidden};
+use ccm_redaction::REDACTED;
 use ccm_yaml::Written;
 
 use crate::late::LateResource;
@@ -58,8 +59,9 @@ pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diag
         ("post_message", &catalog.post_message),
     ];
     for (key, message) in messages {
-        settings
-            .extend(message.as_ref().map(|message| (key.to_owned(), renderer.text(message, Reader::Nobody))));
+        settings.extend(
+            message.as_ref().map(|message| (key.to_owned(), renderer.text(message, TextSyntax::Plain))),
+        );
     }
     if catalog.fail_on_error {
         settings.push(("fail_on_error".to_owned(), Written::Plain("true".to_owned())));
@@ -106,8 +108,8 @@ impl Renderer<'_> {
                 }
                 let Some((_, named)) = settings.iter_mut().find(|(known, _)| known == key) else { continue };
                 for entry in setting.value.as_map().into_iter().flat_map(ccm_model::Map::entries) {
-                    let value = self.node(&entry.value, Reader::Nobody, resource, None)?;
-                    let name = literal::escape(&self.redaction.text(&entry.key.text), Reader::Nobody);
+                    let value = self.node(&entry.value, TextSyntax::Plain, resource, None)?;
+                    let name = literal::escape(&self.redaction.text(&entry.key.text), TextSyntax::Plain);
                     match named.iter().find(|(known, _)| *known == name) {
                         Some((_, known)) if *known != value => {
                             let message =
@@ -173,9 +175,9 @@ impl Renderer<'_> {
         let mut entries = Vec::new();
         let mut put =
             |key: &str, value: Option<Written>| entries.extend(value.map(|value| (key.to_owned(), value)));
-        put("alias", resource.alias.as_ref().map(|alias| self.text(alias, Reader::Nobody)));
-        put("ensure", resource.ensure.as_ref().map(|ensure| self.text(&ensure.value, Reader::Nobody)));
-        put("provider", provider.map(|provider| self.text(provider, Reader::Nobody)));
+        put("alias", resource.alias.as_ref().map(|alias| self.text(alias, TextSyntax::Plain)));
+        put("ensure", resource.ensure.as_ref().map(|ensure| self.text(&ensure.value, TextSyntax::Plain)));
+        put("provider", provider.map(|provider| self.text(provider, TextSyntax::Plain)));
         let subscribe = self.sources(&resource.subscribe);
         let mut require = self.meant(resource);
         require.retain(|on| *on != index && !subscribe.contains(on));
@@ -189,28 +191,29 @@ impl Renderer<'_> {
             put("control", Some(self.control(resource, waiting)?));
         }
         for entry in resource.properties.given() {
-            let entry = match spec {
-                Some(spec) => settled(*spec, resource, entry, self.text_of(index)),
-                None => entry.clone(),
-            };
             let key = &*entry.key.text;
-            let reader = spec.map_or(Reader::Nobody, |spec| spec.reader(key, provider, &resource.properties));
+            let table = spec.map(|spec| spec.properties()).unwrap_or_default();
+            let property = find(table, key);
+            let node = settled(property.map(|property| &property.kind), &entry.value);
+            let syntax =
+                spec.map_or(TextSyntax::Plain, |spec| spec.syntax(key, provider, &resource.properties));
             let source = spec.and_then(|spec| spec.template_source()).filter(|(source, _)| *source == key);
-            let value = match (source, entry.value.as_text(), resource.child) {
-                _ if is_untold(&resource.properties, key) => untold(key, &entry.value),
-                (Some(_), Some(path), Some(child)) if !is_late(waiting, &entry.value) => {
+            let value = match (source, node.as_text(), resource.child) {
+                _ if is_hidden(table, &resource.properties, key) => hidden(property, &node),
+                (Some(_), Some(path), Some(child)) if !is_late(waiting, &node) => {
                     let path = self.catalog.child(child).directory.join(path);
-                    self.text(&path.to_string_lossy(), reader)
+                    self.text(&path.to_string_lossy(), syntax)
                 }
-                (Some(_), Some(path), _) if is_late(waiting, &entry.value) => {
+                (Some(_), Some(path), _) if is_late(waiting, &node) => {
                     return Err(unwritable(resource, &format!("the template `{path}`")));
                 }
-                _ => self.node(&entry.value, reader, resource, waiting)?,
+                _ => self.node(&node, syntax, resource, waiting)?,
             };
             put(key, Some(value));
         }
-        let reader = spec.map_or(Reader::Nobody, |spec| spec.reader("name", provider, &resource.properties));
-        let name = literal::escape(&self.redaction.text(&resource.id.name), reader);
+        let syntax =
+            spec.map_or(TextSyntax::Plain, |spec| spec.syntax("name", provider, &resource.properties));
+        let name = literal::escape(&self.redaction.text(&resource.id.name), syntax);
         let properties = match () {
             // That name has a meaning in a list.
             () if name == "defaults" => {
@@ -225,12 +228,6 @@ impl Renderer<'_> {
         Ok(Written::Map(vec![(resource.id.type_name.to_string(), properties)]))
     }
 
-    /// The text that a resource stands in.
-    fn text_of(&self, index: ResourceIndex) -> &str {
-        let late = &self.loaded.late;
-        late.standing.get(index.get()).map_or("", |manifest| &late.manifests[*manifest].text)
-    }
-
     /// Says that a value comes from a resource that is not written.
     fn waits_for_nothing(&self, resource: &Resource, on: ResourceIndex) -> Diagnostic {
         let on = &self.catalog.resource(on).id;
@@ -240,55 +237,55 @@ impl Renderer<'_> {
     fn references(&self, on: &[ResourceIndex]) -> Option<Written> {
         let reference = |index: &ResourceIndex| {
             let id = &self.catalog.resource(*index).id;
-            self.text(&id.to_string(), Reader::Nobody)
+            self.text(&id.to_string(), TextSyntax::Plain)
         };
         (!on.is_empty()).then(|| Written::List(on.iter().map(reference).collect()))
     }
 
-    fn text(&self, text: &str, reader: Reader) -> Written {
-        Written::Text(literal::escape(&self.redaction.text(text), reader))
+    fn text(&self, text: &str, syntax: TextSyntax) -> Written {
+        Written::Text(literal::escape(&self.redaction.text(text), syntax))
     }
 
     /// Writes a value, with everything in it.
     fn node(
         &self,
         node: &Node,
-        reader: Reader,
+        syntax: TextSyntax,
         resource: &Resource,
         waiting: Option<&LateResource>,
     ) -> Result<Written, Diagnostic> {
         Ok(match &node.value {
             Value::List(elements) => {
-                let elements = elements.iter().map(|element| self.node(element, reader, resource, waiting));
+                let elements = elements.iter().map(|element| self.node(element, syntax, resource, waiting));
                 Written::List(elements.collect::<Result<_, _>>()?)
             }
             Value::Map(map) => {
                 let entries = map.entries().iter().map(|entry| {
-                    let key = literal::escape(&self.redaction.text(&entry.key.text), reader);
-                    let reader = reader.of_entry(&entry.key.text);
-                    Ok((key, self.node(&entry.value, reader, resource, waiting)?))
+                    let key = literal::escape(&self.redaction.text(&entry.key.text), syntax);
+                    let syntax = syntax.of_entry(&entry.key.text);
+                    Ok((key, self.node(&entry.value, syntax, resource, waiting)?))
                 });
                 Written::Map(entries.collect::<Result<_, Diagnostic>>()?)
             }
             Value::Scalar(scalar) => match waiting.filter(|waiting| waiting.texts.covers(node.span)) {
                 Some(waiting) => {
-                    Written::Text(self.late_texts(waiting.manifest).text(&scalar.text, reader, resource)?)
+                    Written::Text(self.late_texts(waiting.manifest).text(&scalar.text, syntax, resource)?)
                 }
-                None => self.scalar(scalar, reader),
+                None => self.scalar(scalar, syntax),
             },
         })
     }
 
-    fn scalar(&self, scalar: &Scalar, reader: Reader) -> Written {
+    fn scalar(&self, scalar: &Scalar, syntax: TextSyntax) -> Written {
         match nodes::of_scalar(scalar) {
-            Computed::Text(text) => self.text(&text, reader),
+            Computed::Text(text) => self.text(&text, syntax),
             Computed::Null => Written::Plain("null".to_owned()),
             value => {
                 let written = printed::to_text(&value).into_owned();
                 if self.redaction.text(&written) == written {
                     Written::Plain(written)
                 } else {
-                    self.text(&written, reader)
+                    self.text(&written, syntax)
                 }
             }
         }
@@ -328,30 +325,37 @@ impl Renderer<'_> {
     }
 }
 
-/// What is written of a property that a sensitive resource does not tell: its form without its texts.
-fn untold(key: &str, node: &Node) -> Written {
-    let redacted = || Written::Text(REDACTED.to_owned());
+/// Writes what a sensitive resource hides: its form without its texts.
+fn hidden(property: Option<&PropertySpec>, node: &Node) -> Written {
+    let is_part = |kind| property.is_some_and(|property| property.kind == kind);
     match &node.value {
-        // It is told anyway by whether it was as expected.
-        Value::Scalar(scalar) if key == "exit_code" => Written::Plain(scalar.text.to_string()),
-        Value::Scalar(_) => redacted(),
+        Value::Scalar(scalar) if property.is_some_and(|property| !property.sensitive) => {
+            Written::Plain(scalar.text.to_string())
+        }
+        Value::Scalar(_) => Written::Text(REDACTED.to_owned()),
         Value::List(elements) => Written::List(
             elements
                 .iter()
                 .map(|element| match element.as_text().and_then(|text| text.split_once('=')) {
-                    Some((name, _)) if key == "environment" => Written::Text(format!("{name}={REDACTED}")),
-                    _ => untold(key, element),
+                    Some((name, _))
+                        if property.is_some_and(|p| p.presentation == Presentation::Variables) =>
+                    {
+                        Written::Text(format!("{name}={REDACTED}"))
+                    }
+                    _ => hidden(property, element),
                 })
                 .collect(),
         ),
-        Value::Map(_) if key == "stdout_json" => redacted(),
+        Value::Map(_) if is_part(PropertyKind::Json) => Written::Text(REDACTED.to_owned()),
         Value::Map(map) => {
-            let entries = map.entries().iter();
-            Written::Map(
-                entries
-                    .map(|entry| (entry.key.text.to_string(), untold(&entry.key.text, &entry.value)))
-                    .collect(),
-            )
+            let parts = match property.map(|property| property.kind) {
+                Some(PropertyKind::Record { properties, .. }) => properties,
+                _ => &[],
+            };
+            let entry = |entry: &ccm_model::Entry| {
+                (entry.key.text.to_string(), hidden(find(parts, &entry.key.text), &entry.value))
+            };
+            Written::Map(map.entries().iter().map(entry).collect())
         }
     }
 }
@@ -376,58 +380,40 @@ fn refused(resource: &Resource, why: &str) -> Diagnostic {
     Diagnostic::error(resource.span, escape_control(&message))
 }
 
-/// A property whose numbers have the form in which everybody reads them alike. Where the type takes text, a
+/// Returns a value whose numbers have the form in which everybody reads them alike. Where the property takes text, a
 /// number such as `0644` is the text that it was written as.
-fn settled(spec: &dyn TypeSpec, resource: &Resource, entry: &Entry, source_text: &str) -> Entry {
-    if !holds_odd_number(&entry.value) {
-        return entry.clone();
-    }
-    let errors = |properties: &Properties| {
-        let resource = Resource { properties: properties.clone(), ..resource.clone() };
-        let found = spec.check(&Checked { resource: &resource, source_text, secrets: &[] });
-        found.iter().filter(|found| found.severity == Severity::Error).count()
+fn settled(kind: Option<&PropertyKind>, node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Scalar(scalar) => Value::Scalar(match nodes::of_scalar(scalar) {
+            Computed::Text(_) if kind.is_some_and(PropertyKind::takes_text) => {
+                Scalar { text: scalar.text.clone(), style: ScalarStyle::Quoted }
+            }
+            // It was not written as it is printed.
+            Computed::Text(_) => printed_number(scalar),
+            _ => scalar.clone(),
+        }),
+        Value::List(elements) => {
+            let kind = kind.and_then(PropertyKind::element);
+            Value::List(elements.iter().map(|element| settled(kind, element)).collect())
+        }
+        Value::Map(map) => {
+            let mut map = map.clone();
+            for entry in map.entries_mut() {
+                entry.value = settled(kind.and_then(|kind| kind.entry(&entry.key.text)), &entry.value);
+            }
+            Value::Map(map)
+        }
     };
-    let mut texts = entry.clone();
-    settle(&mut texts.value, &|scalar| (scalar.text.clone(), ScalarStyle::Quoted));
-    let mut properties = resource.properties.clone();
-    let before = errors(&properties);
-    properties.replace(texts.clone());
-    if errors(&properties) <= before {
-        return texts;
-    }
-    let mut numbers = entry.clone();
-    settle(&mut numbers.value, &|scalar| {
-        let number = match scalar.kind() {
-            Kind::Int(number) => Computed::Int(number),
-            Kind::Float(number) => Computed::Float(number),
-            _ => return (scalar.text.clone(), scalar.style),
-        };
-        (printed::to_text(&number).into(), ScalarStyle::Computed)
-    });
-    numbers
+    Node { value, span: node.span }
 }
 
-/// Tells whether it is a number that was not written as it is printed.
-fn is_odd(scalar: &Scalar) -> bool {
-    matches!(scalar.kind(), Kind::Int(_) | Kind::Float(_))
-        && matches!(nodes::of_scalar(scalar), Computed::Text(_))
-}
-
-fn holds_odd_number(node: &Node) -> bool {
-    match &node.value {
-        Value::Scalar(scalar) => is_odd(scalar),
-        Value::List(elements) => elements.iter().any(holds_odd_number),
-        Value::Map(map) => map.entries().iter().any(|entry| holds_odd_number(&entry.value)),
-    }
-}
-
-fn settle(node: &mut Node, form: &dyn Fn(&Scalar) -> (Box<str>, ScalarStyle)) {
-    match &mut node.value {
-        Value::Scalar(scalar) if is_odd(scalar) => (scalar.text, scalar.style) = form(scalar),
-        Value::Scalar(_) => {}
-        Value::List(elements) => elements.iter_mut().for_each(|element| settle(element, form)),
-        Value::Map(map) => map.entries_mut().iter_mut().for_each(|entry| settle(&mut entry.value, form)),
-    }
+fn printed_number(scalar: &Scalar) -> Scalar {
+    let number = match scalar.kind() {
+        Kind::Int(number) => Computed::Int(number),
+        Kind::Float(number) => Computed::Float(number),
+        _ => return scalar.clone(),
+    };
+    Scalar { text: printed::to_text(&number).into(), style: ScalarStyle::Computed }
 }
 
 #[cfg(test)]

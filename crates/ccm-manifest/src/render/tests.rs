@@ -5,15 +5,31 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_expr::Timestamp;
-use ccm_model::{ChildManifest, Claim, PathKind, SourceMap};
+use ccm_model::{Claim, PathKind, SourceMap};
+use ccm_properties::{Checked, ChildManifest, JsonMap, Text, TypeSpec};
 use proptest::prelude::*;
+use serde_json::Value as Json;
 
 use super::*;
 use crate::load::{Request, load};
 use crate::sources::{FactPath, Sources};
 
-/// A type with a property for each kind of reader.
+/// A type with a property for each syntax.
 struct Thing;
+
+/// A property for each syntax.
+const PROPERTIES: &[PropertySpec] = &[
+    PropertySpec::new::<Text>("text", &[]),
+    PropertySpec { syntax: TextSyntax::Shell, ..PropertySpec::new::<Text>("shell", &[]) },
+    PropertySpec { syntax: TextSyntax::Argv, ..PropertySpec::new::<Text>("words", &[]) },
+    PropertySpec::new::<Vec<Text>>("list", &[]),
+    PropertySpec { syntax: TextSyntax::Record(CALL), ..PropertySpec::new::<Json>("map", &[]) },
+    PropertySpec::new::<i64>("count", &[]),
+    PropertySpec::new::<Text>("source", &[]),
+];
+
+const CALL: &[PropertySpec] =
+    &[PropertySpec { syntax: TextSyntax::Call(&["contains"]), ..PropertySpec::new::<Text>("call", &[]) }];
 
 impl TypeSpec for Thing {
     fn name(&self) -> &'static str {
@@ -24,21 +40,16 @@ impl TypeSpec for Thing {
         "Is there for tests."
     }
 
+    fn properties(&self) -> &'static [PropertySpec] {
+        PROPERTIES
+    }
+
     fn ensures(&self) -> &'static [&'static str] {
         &["present", "absent"]
     }
 
     fn providers(&self) -> &'static [&'static str] {
         &["one", "two"]
-    }
-
-    fn reader(&self, property: &str, _: Option<&str>, _: &Properties) -> Reader {
-        match property {
-            "shell" => Reader::Shell,
-            "words" => Reader::Words,
-            "map" => Reader::Entries(&[("call", Reader::Call(&["contains"]))]),
-            _ => Reader::Nobody,
-        }
     }
 
     fn template_source(&self) -> Option<(&'static str, &'static str)> {
@@ -57,12 +68,6 @@ impl TypeSpec for Thing {
         let wrong = count.filter(|node| !is_number(node));
         wrong.map(|node| Diagnostic::error(node.span, "expected a number")).into_iter().collect()
     }
-
-    fn schema(&self) -> schemars::Schema {
-        schemars::json_schema!({"type": "object", "properties": {
-            "text": {}, "shell": {}, "words": {}, "list": {}, "map": {}, "count": {}, "source": {}
-        }})
-    }
 }
 
 /// A type that applies a manifest.
@@ -75,6 +80,10 @@ impl TypeSpec for Apply {
 
     fn summary(&self) -> &'static str {
         "Applies a manifest."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        const { &[PropertySpec::new::<bool>("noop", &[]), PropertySpec::new::<JsonMap>("data", &[])] }
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -94,10 +103,6 @@ impl TypeSpec for Apply {
 
     fn check(&self, _: &Checked<'_>) -> Vec<Diagnostic> {
         Vec::new()
-    }
-
-    fn schema(&self) -> schemars::Schema {
-        schemars::json_schema!({"type": "object", "properties": {"noop": {}, "data": {}}})
     }
 }
 
@@ -288,6 +293,14 @@ ccm:
         rendered(&text, &world).lines().collect::<Vec<_>>(),
         expected.lines().skip(2).collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn a_number_stays_one_where_any_value_may_stand() {
+    let manifest = "ccm:\n  resources:\n    - thing:\n        - a: {text: 0644, list: [5.10], map: {number: 0644, text: '0644'}}\n";
+    let text = rendered(manifest, &World::default());
+    let expected = "            text: \"0644\"\n            list:\n              - \"5.10\"\n            map:\n              number: 644\n              text: \"0644\"\n";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]

@@ -1,17 +1,17 @@
 //! Resource types for tests, and mistakes as lines of text.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{FactPath, Loaded, Request, Sources, load};
 use ccm_model::{
-    Catalog, Checked, ChildManifest, Claim, ClaimKind, Diagnostic, Kind, Node, PathKind, Properties, Reader,
-    Resource, Severity, SourceMap, Text, TypeSpec, decode,
+    Catalog, Claim, ClaimKind, Diagnostic, Kind, Node, PathKind, Properties, Resource, Severity, SourceMap,
 };
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Deserialize;
+use ccm_properties::{
+    Checked, ChildManifest, JsonMap, Named, OneOrMany, PropertyKind, PropertySet, PropertySpec, Text,
+    TextSyntax, TextValue, TypeSpec, ValueError, decode, properties,
+};
 
 /// A type with everything that the loader has to know about: a shell, an alias, things to come.
 pub(crate) struct Task;
@@ -25,62 +25,61 @@ pub(crate) struct Copy;
 /// A type whose resources are manifests.
 pub(crate) struct Apply;
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct TaskProperties {
-    /// What to do.
-    command: Option<Text>,
-    args: Option<Vec<Text>>,
-    timeout: Option<u32>,
-    /// Only when triggered.
-    refresh_only: Option<bool>,
-    environment: Option<BTreeMap<String, Text>>,
-    guard: Option<OneOrMany>,
-    level: Option<Level>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "only that it can be read counts")]
-enum OneOrMany {
-    One(Text),
-    Many(Vec<Text>),
+properties! {
+    #[derive(Default)]
+    struct TaskProperties {
+        /// What to do.
+        command: Text { syntax: TextSyntax::Argv },
+        args: Vec<Text>,
+        timeout: i64,
+        /// Only when triggered.
+        refresh_only: bool { aliases: &["refreshonly"] },
+        environment: Named<Text>,
+        guard: OneOrMany<Text> { syntax: TextSyntax::Argv },
+        level: Level,
+    }
 }
 
 /// How loud.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Level {
-    /// Silent.
-    Quiet,
-    Loud,
+struct Level;
+
+impl TextValue for Level {
+    const KIND: PropertyKind = PropertyKind::Words(&["quiet", "loud"]);
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
+            "quiet" | "loud" => Ok(Self),
+            _ => Err(ValueError::not_one_of(text, &["quiet", "loud"])),
+        }
+    }
 }
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct NoteProperties {
-    text: Option<Text>,
+properties! {
+    #[derive(Default)]
+    struct NoteProperties {
+        text: Text,
+    }
 }
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct CopyProperties {
-    content: Option<Text>,
-    source: Option<Text>,
-    mode: Option<Text>,
-    capture: Option<BTreeMap<String, Text>>,
+properties! {
+    #[derive(Default)]
+    struct CopyProperties {
+        content: Text,
+        source: Text,
+        mode: Text,
+        capture: Named<Text>,
+    }
 }
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct ApplyProperties {
-    noop: Option<bool>,
-    health_check_only: Option<bool>,
-    allow_apply: Option<bool>,
-    data: Option<serde_json::Map<String, serde_json::Value>>,
+properties! {
+    #[derive(Default)]
+    struct ApplyProperties {
+        noop: bool,
+        health_check_only: bool,
+        allow_apply: bool,
+        data: JsonMap,
+    }
 }
-
-const COMMON: &[&str] = &["alias", "ensure", "provider", "require", "subscribe", "control"];
 
 impl TypeSpec for Task {
     fn name(&self) -> &'static str {
@@ -91,16 +90,16 @@ impl TypeSpec for Task {
         "Does something."
     }
 
-    fn aliases(&self) -> &'static [(&'static str, &'static str)] {
-        &[("refreshonly", "refresh_only")]
-    }
-
     fn named_property(&self) -> Option<&'static str> {
         Some("command")
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
         &["user", "docker"]
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        TaskProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -111,22 +110,16 @@ impl TypeSpec for Task {
         &["direct", "shell", "docker"]
     }
 
-    fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
-        let without_command = properties.get("command").is_none();
-        let is_read = matches!(property, "command" | "guard") || (property == "name" && without_command);
-        match provider {
-            _ if !is_read => Reader::Nobody,
-            Some("shell") => Reader::Shell,
-            _ => Reader::Words,
+    fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
+        match (self.declared_syntax(property, properties), provider) {
+            (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
+            (declared, _) => declared,
         }
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
-        let mut found = Vec::new();
-        if let Err(mistakes) = decode::<TaskProperties>(&resource.properties, COMMON) {
-            found = mistakes;
-        }
+        let (_, mut found) = decode::<TaskProperties>(&resource.properties);
         let key = |name: &str| resource.properties.entry(name).map(|entry| entry.key.span);
         if let (Some(args), None) = (key("args"), key("command")) {
             found.push(Diagnostic::error(args, "`args` needs a `command`"));
@@ -139,10 +132,6 @@ impl TypeSpec for Task {
         }
         found
     }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<TaskProperties>()
-    }
 }
 
 impl TypeSpec for Note {
@@ -152,6 +141,10 @@ impl TypeSpec for Note {
 
     fn summary(&self) -> &'static str {
         "Says something."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        NoteProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -177,11 +170,7 @@ impl TypeSpec for Note {
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        decode::<NoteProperties>(&checked.resource.properties, COMMON).err().unwrap_or_default()
-    }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<NoteProperties>()
+        decode::<NoteProperties>(&checked.resource.properties).1
     }
 }
 
@@ -192,6 +181,10 @@ impl TypeSpec for Copy {
 
     fn summary(&self) -> &'static str {
         "Fills a file."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        CopyProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -227,15 +220,11 @@ impl TypeSpec for Copy {
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let properties = &checked.resource.properties;
-        let mut found = decode::<CopyProperties>(properties, COMMON).err().unwrap_or_default();
+        let (_, mut found) = decode::<CopyProperties>(properties);
         if let (Some(source), Some(_)) = (properties.entry("source"), properties.entry("content")) {
             found.push(Diagnostic::error(source.key.span, "`source` and `content` are both given"));
         }
         found
-    }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<CopyProperties>()
     }
 }
 
@@ -246,6 +235,10 @@ impl TypeSpec for Apply {
 
     fn summary(&self) -> &'static str {
         "Applies a manifest."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        ApplyProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -271,11 +264,7 @@ impl TypeSpec for Apply {
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        decode::<ApplyProperties>(&checked.resource.properties, COMMON).err().unwrap_or_default()
-    }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<ApplyProperties>()
+        decode::<ApplyProperties>(&checked.resource.properties).1
     }
 }
 

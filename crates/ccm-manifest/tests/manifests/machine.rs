@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{Completed, DataFile, FactPath, Loaded, Request, Sources, load};
-use ccm_model::{
-    Catalog, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceId, SourceMap, TypeSpec,
-};
+use ccm_model::{Catalog, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceId, SourceMap};
+use ccm_properties::TypeSpec;
 
 use crate::fake::{Apply, Copy, Note, Task, line};
 

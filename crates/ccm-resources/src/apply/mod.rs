@@ -7,12 +7,9 @@ mod properties;
 
 use ccm_engine::{Managed, ResourceType};
 use ccm_host::Host;
-use ccm_model::{
-    Checked, ChildManifest, Diagnostic, Failure, FailureKind, Kind, Node, Resource, TypeSpec, decode,
-};
-use schemars::{Schema, SchemaGenerator};
+use ccm_model::{Diagnostic, Failure, FailureKind, Kind, Node, Resource};
+use ccm_properties::{Checked, ChildManifest, PropertySet, PropertySpec, TypeSpec, decode};
 
-use crate::mistakes::COMMON;
 use properties::ApplyProperties;
 
 /// The type `apply`.
@@ -26,6 +23,10 @@ impl TypeSpec for ApplyType {
 
     fn summary(&self) -> &'static str {
         "Applies another manifest as a part of this one."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        ApplyProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -54,11 +55,7 @@ impl TypeSpec for ApplyType {
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        decode::<ApplyProperties>(&checked.resource.properties, COMMON).err().unwrap_or_default()
-    }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<ApplyProperties>()
+        decode::<ApplyProperties>(&checked.resource.properties).1
     }
 }
 

@@ -1,12 +1,10 @@
 //! What other resources may know of a command: written as paths, and picked from what it did.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use ccm_host::Finished;
-use ccm_model::{Text, closest, escape_control};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use ccm_model::{Diagnostic, Node, closest, escape_control};
+use ccm_properties::{Named, PropertyKind, PropertyValue, TextKind, TextValue, ValueError};
 use serde_json::{Map, Value};
 
 use super::output::{self, Shown};
@@ -47,48 +45,54 @@ const SOURCES: [(&str, Source); 8] = [
     ("stderr.truncated", Source::StderrTruncated),
 ];
 
-/// Reads a path.
-fn source(path: &str) -> Result<Source, String> {
-    if let Some((_, source)) = SOURCES.iter().find(|(known, _)| *known == path) {
-        return Ok(source.clone());
-    }
-    if path == "stdout.json" {
-        return Ok(Source::StdoutJson(Vec::new()));
-    }
-    if let Some(rest) = path.strip_prefix("stdout.json.") {
-        return parts(rest).map(Source::StdoutJson);
-    }
-    let known = SOURCES.iter().map(|(known, _)| *known).chain(["stdout.json"]);
-    let hint = match closest(path, known) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            "it is `stdout.json.KEY`, `stdout.raw`, `stderr.raw`, `exit_code` or `duration_ms`".to_owned()
+impl TextValue for Source {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::STRICT.matching(
+        "^(stdout\\.json(\\..+)?|std(out|err)\\.(raw|truncated)|(exec\\.)?(exit_code|duration_ms))$",
+    ));
+
+    /// Reads a path.
+    fn from_text(path: &str) -> Result<Self, ValueError> {
+        if let Some((_, source)) = SOURCES.iter().find(|(known, _)| *known == path) {
+            return Ok(source.clone());
         }
-    };
-    Err(format!("`{}` can't be captured\nhint: {hint}", escape_control(path)))
+        if path == "stdout.json" {
+            return Ok(Self::StdoutJson(Vec::new()));
+        }
+        if let Some(rest) = path.strip_prefix("stdout.json.") {
+            return parts(rest).map(Self::StdoutJson);
+        }
+        let known = SOURCES.iter().map(|(known, _)| *known).chain(["stdout.json"]);
+        let error = ValueError::new(format!("`{}` can't be captured", escape_control(path)));
+        Err(match closest(path, known) {
+            None => error.with_hint(
+                "it is `stdout.json.KEY`, `stdout.raw`, `stderr.raw`, `exit_code` or `duration_ms`",
+            ),
+            near => error.with_suggestion(near),
+        })
+    }
 }
 
 /// Splits keys and indexes at dots; a backslash keeps the next character.
-fn parts(path: &str) -> Result<Vec<String>, String> {
+fn parts(path: &str) -> Result<Vec<String>, ValueError> {
     let mut parts = Vec::new();
     let mut part = String::new();
     let mut rest = path.chars();
     while let Some(next) = rest.next() {
         match next {
             '.' => parts.push(std::mem::take(&mut part)),
-            '\\' => part.push(rest.next().ok_or("the path ends with a backslash")?),
+            '\\' => part.push(rest.next().ok_or_else(|| ValueError::new("the path ends with a backslash"))?),
             '#' | '*' | '?' | '|' | '@' | '[' | ']' | '(' | ')' | '{' | '}' | '!' => {
-                return Err(format!(
-                    "`{next}` in a path\nhint: a path has keys and indexes with dots between them, such as \
-                     `stdout.json.list.0.name`; write `\\{next}` for the character itself"
-                ));
+                return Err(ValueError::new(format!("`{next}` in a path")).with_hint(format!(
+                    "a path has keys and indexes with dots between them, such as `stdout.json.list.0.name`; write \
+                     `\\{next}` for the character itself"
+                )));
             }
             other => part.push(other),
         }
     }
     parts.push(part);
     if parts.iter().any(String::is_empty) {
-        return Err(format!("`{}` has an empty part", escape_control(path)));
+        return Err(ValueError::new(format!("`{}` has an empty part", escape_control(path))));
     }
     Ok(parts)
 }
@@ -153,61 +157,19 @@ fn not_there(root: &Value, parts: &[String]) -> String {
     format!("there is no `stdout.json.{}`", path.join("."))
 }
 
-/// The path of one name.
-struct Path(Source);
+impl PropertyValue for Captures {
+    const KIND: PropertyKind =
+        PropertyKind::Map { keys: Some("\\S"), values: &<Source as PropertyValue>::KIND, min: 1 };
 
-impl<'de> Deserialize<'de> for Path {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        source(&text).map(Self).map_err(D::Error::custom)
-    }
-}
-
-impl<'de> Deserialize<'de> for Captures {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Captures;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("a map of names to paths")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Captures, A::Error> {
-                let mut captures = Captures::default();
-                while let Some(name) = map.next_key::<String>()? {
-                    let Path(source) = map.next_value()?;
-                    if name.trim().is_empty() {
-                        return Err(A::Error::custom("a captured value without a name"));
-                    }
-                    captures.0.push((name, source));
-                }
-                Ok(captures)
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let before = errors.len();
+        let captures = Named::decode(node, errors).map(|Named(captures)| Self(captures));
+        for entry in node.as_map().into_iter().flat_map(ccm_model::Map::entries) {
+            if entry.key.text.trim().is_empty() {
+                errors.push(Diagnostic::error(entry.value.span, "a captured value without a name"));
             }
         }
-        deserializer.deserialize_map(Entries)
-    }
-}
-
-impl JsonSchema for Captures {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Captures".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "object",
-            "minProperties": 1,
-            "propertyNames": { "pattern": "\\S" },
-            "additionalProperties": {
-                "type": "string",
-                "pattern": "^(stdout\\.json(\\..+)?|std(out|err)\\.(raw|truncated)|(exec\\.)?(exit_code|duration_ms))$",
-            },
-        })
+        captures.filter(|_| errors.len() == before)
     }
 }
 
@@ -219,6 +181,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Reads a path, or gives the error and its hint.
+    fn source(path: &str) -> Result<Source, String> {
+        Source::from_text(path).map_err(|error| {
+            let error = error.at(ccm_model::Span::default());
+            [vec![error.message], error.hints].concat().join(" | ")
+        })
+    }
 
     #[test]
     fn paths_are_read() {
@@ -232,13 +202,13 @@ mod tests {
             ("exec.duration_ms", Ok(Source::Duration)),
             ("stdout.json.", Err("`` has an empty part")),
             ("stdout.json.a\\", Err("the path ends with a backslash")),
-            ("exit_kode", Err("`exit_kode` can't be captured\nhint: did you mean `exit_code`?")),
+            ("exit_kode", Err("`exit_kode` can't be captured | did you mean `exit_code`?")),
         ] {
             assert_eq!(source(path), expected.map_err(str::to_owned), "{path}");
         }
         let refused = source("stdout.json.list.#.a").unwrap_err();
         assert!(refused.starts_with("`#` in a path"), "{refused}");
-        assert!(source("nothing").unwrap_err().contains("hint: it is `stdout.json.KEY`"));
+        assert!(source("nothing").unwrap_err().contains(" | it is `stdout.json.KEY`"));
     }
 
     #[test]

@@ -3,18 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{
-    Checked, Diagnostic, Map, Node, SplitError, SplitErrorKind, Text, escape_control, quote_words,
-    split_words,
-};
+use ccm_model::{Map, SplitError, SplitErrorKind, escape_control, quote_words, split_words};
+use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use super::capture::Captures;
 use super::executor::{Executor, Missing};
 use super::expect::Expectations;
 use super::properties::ExecProperties;
 use super::sandbox::SandboxProperties;
-use super::values::{AbsolutePath, ExitCode, LogOutput, OneOrMany, Timeout, Tries};
-use crate::length::Length;
+use super::values::{AbsolutePath, ExitCode, LogOutput, Timeout, Tries};
 
 /// How long a command may take if nothing else is said.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
@@ -78,75 +75,12 @@ pub(crate) struct Exec {
     pub sandbox: Option<SandboxProperties>,
 }
 
-/// Something wrong with the properties taken together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistake {
-    /// The property to point at; the resource's name if it was not written.
-    property: &'static str,
-    /// Which element of its list.
-    element: Option<usize>,
-    /// Which byte of its text.
-    byte: Option<usize>,
-    message: String,
-    hint: Option<String>,
-    /// It follows from a mistake that is reported elsewhere.
-    follows: bool,
-}
-
-impl Mistake {
-    fn new(property: &'static str, message: impl Into<String>) -> Self {
-        Self { property, element: None, byte: None, message: message.into(), hint: None, follows: false }
-    }
-
-    fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    fn unsplit(property: &'static str, error: SplitError) -> Self {
-        let hint = match error.kind {
-            SplitErrorKind::SingleQuote | SplitErrorKind::DoubleQuote => {
-                "close it, or put a backslash before it"
-            }
-            SplitErrorKind::Backslash => "write two of them for one",
-        };
-        let mistake = Self::new(property, error.to_string()).with_hint(hint);
-        Self { byte: Some(error.at), ..mistake }
-    }
-
-    /// Tells whether it may only be there because one of these properties could not be read.
-    pub(crate) fn may_follow_from(&self, wrong: &[&str]) -> bool {
-        const TOGETHER: [&[&str]; 3] =
-            [&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
-        let about = TOGETHER.iter().find(|properties| properties.contains(&self.property));
-        self.follows
-            || about.is_some_and(|properties| properties.iter().any(|property| wrong.contains(property)))
-    }
-
-    /// Points at what was written.
-    pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
-        let node = checked.resource.properties.get(self.property).map(|node| match self.element {
-            Some(element) => node.as_list().and_then(|list| list.get(element)).unwrap_or(node),
-            None => node,
-        });
-        let span = match (node, self.byte) {
-            (Some(node), Some(byte)) => Node::locate(node, checked.source_text, byte, byte + 1),
-            (Some(node), None) => node.span,
-            (None, _) => checked.resource.span,
-        };
-        let diagnostic = Diagnostic::error(span, self.message);
-        match self.hint {
-            Some(hint) => diagnostic.with_hint(hint),
-            None => diagnostic,
-        }
-    }
-
-    /// The same for a resource whose text is not at hand any more.
-    pub(crate) fn without_place(self) -> Diagnostic {
-        let mut diagnostic = Diagnostic::without_place(format!("`{}`: {}", self.property, self.message));
-        diagnostic.hints.extend(self.hint);
-        diagnostic
-    }
+fn unsplit(property: &'static str, error: SplitError) -> PropertyError {
+    let hint = match error.kind {
+        SplitErrorKind::SingleQuote | SplitErrorKind::DoubleQuote => "close it, or put a backslash before it",
+        SplitErrorKind::Backslash => "write two of them for one",
+    };
+    PropertyError::new(property, error.to_string()).with_hint(hint).at_byte(error.at)
 }
 
 impl Exec {
@@ -156,34 +90,33 @@ impl Exec {
         interpreter: Interpreter,
         written: ExecProperties,
         settings: &Map,
-    ) -> Result<Self, Vec<Mistake>> {
-        let mut mistakes: Vec<Mistake> = without_effect(&written).collect();
+    ) -> Result<Self, Vec<PropertyError>> {
+        let mut errors: Vec<PropertyError> = without_effect(&written).collect();
         let executor = written.executor.as_deref().and_then(|name| {
-            Executor::find(settings, name).map_err(|missing| mistakes.push(no_executor(name, missing))).ok()
+            Executor::find(settings, name).map_err(|missing| errors.push(no_executor(name, missing))).ok()
         });
         let command_is_name = written.command.is_none();
         let text = written.command.as_deref().unwrap_or(name);
         let line = match (interpreter, &written.args) {
             (Interpreter::None, Some(args)) => program_alone(text, args),
             (Interpreter::Shell, Some(_)) => {
-                Err(Mistake::new("args", "`args` has no meaning for the shell provider")
+                Err(PropertyError::new("args", "`args` has no meaning for the shell provider")
                     .with_hint("write the arguments into `command`, or drop `provider: shell`"))
             }
             (_, None) => command_line(interpreter, text, "command"),
         };
-        let line = line.map_err(|mistake| mistakes.push(mistake)).ok();
+        let line = line.map_err(|error| errors.push(error)).ok();
         let mut guards = |guards: Option<OneOrMany<Text>>, property| {
-            all_guards(guards, property, interpreter, &mut mistakes)
+            all_guards(guards, property, interpreter, &mut errors)
         };
         let onlyif = guards(written.onlyif, "onlyif");
         let unless = guards(written.unless, "unless");
         if let Some(executor) = &executor {
-            mistakes.extend(refused(executor, text, written.args.as_deref()));
+            errors.extend(refused(executor, text, written.args.as_deref()));
             for (property, guards) in [("onlyif", &onlyif), ("unless", &unless)] {
-                mistakes.extend(guards.iter().enumerate().filter_map(|(element, guard)| {
+                errors.extend(guards.iter().enumerate().filter_map(|(element, guard)| {
                     let (message, hint) = executor.refuses(&guard.text)?;
-                    let mistake = Mistake::new(property, message).with_hint(hint);
-                    Some(Mistake { element: Some(element), ..mistake })
+                    Some(PropertyError::new(property, message).with_hint(hint).at_element(Some(element)))
                 }));
             }
         }
@@ -196,29 +129,29 @@ impl Exec {
         ];
         if let (Some(_), Some((twice, _))) = (expected, given.iter().find(|(_, given)| *given)) {
             let message = format!("`{twice}` and `exit_code` of `expect` are both given");
-            mistakes.push(Mistake::new(twice, message).with_hint("keep one of them"));
+            errors.push(PropertyError::new(twice, message).with_hint("keep one of them"));
         }
         let returns: Vec<u8> =
             codes(written.returns).unwrap_or_else(|| vec![expected.map_or(0, |expected| expected.0)]);
         let unchanged_returns: Vec<u8> = codes(written.unchanged_returns).unwrap_or_default();
         if expected.is_none() {
-            mistakes.extend(code_mistakes(&returns, &unchanged_returns));
+            errors.extend(code_errors(&returns, &unchanged_returns));
         }
         let environment = written.environment.unwrap_or_default().0;
         if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
-            mistakes
-                .push(Mistake::new("environment", "PATH is given twice, here and as `path`").with_hint(
-                    "keep `path`: it is for the lookup of the command and for the command itself",
-                ));
+            errors.push(
+                PropertyError::new("environment", "PATH is given twice, here and as `path`")
+                    .with_hint("keep `path`: it is for the lookup of the command and for the command itself"),
+            );
         }
         let names_workdir = written.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
         if written.cwd.is_some() && names_workdir {
-            mistakes.push(
-                Mistake::new("cwd", "`cwd` and `workdir` of the sandbox are both given")
+            errors.push(
+                PropertyError::new("cwd", "`cwd` and `workdir` of the sandbox are both given")
                     .with_hint("keep `workdir`: the command starts there"),
             );
         }
-        let line = line.filter(|_| mistakes.is_empty()).ok_or(mistakes)?;
+        let line = line.filter(|_| errors.is_empty()).ok_or(errors)?;
         Ok(Self {
             name: name.to_owned(),
             command_is_name,
@@ -238,7 +171,7 @@ impl Exec {
             logoutput: written.logoutput.unwrap_or_default(),
             stdin: written.stdin.map(|text| text.0),
             tries: written.tries.unwrap_or(Tries(1)).0,
-            try_sleep: written.try_sleep.unwrap_or(Length(DEFAULT_TRY_SLEEP)).0,
+            try_sleep: written.try_sleep.unwrap_or(DEFAULT_TRY_SLEEP),
             expect: written.expect,
             capture: written.capture.unwrap_or_default(),
             executor,
@@ -269,69 +202,68 @@ impl Exec {
 }
 
 /// Finds what names nothing that could be checked or captured.
-fn without_effect(written: &ExecProperties) -> impl Iterator<Item = Mistake> {
+fn without_effect(written: &ExecProperties) -> impl Iterator<Item = PropertyError> {
     let expect = written.expect.as_ref().filter(|expect| expect.is_empty()).map(|_| {
-        Mistake::new("expect", "`expect` says nothing that could be checked")
+        PropertyError::new("expect", "`expect` says nothing that could be checked")
             .with_hint("it knows `exit_code`, `stdout`, `stderr` and `stdout_json`")
     });
     let capture = written.capture.as_ref().filter(|capture| capture.0.is_empty()).map(|_| {
-        Mistake::new("capture", "`capture` names nothing")
+        PropertyError::new("capture", "`capture` names nothing")
             .with_hint("write `NAME: stdout.json.KEY`, or leave it out")
     });
     expect.into_iter().chain(capture)
 }
 
-fn no_executor(name: &str, missing: Missing) -> Mistake {
+fn no_executor(name: &str, missing: Missing) -> PropertyError {
     match missing {
         Missing::Unknown(hint) => {
-            Mistake::new("executor", format!("there is no executor `{}`", escape_control(name)))
+            PropertyError::new("executor", format!("there is no executor `{}`", escape_control(name)))
                 .with_hint(hint)
         }
         Missing::Mistaken => {
             let message = format!("the executor `{}` is not valid", escape_control(name));
-            Mistake { follows: true, ..Mistake::new("executor", message) }
+            PropertyError::new("executor", message).following()
         }
     }
 }
 
 /// Says why an executor does not run a command. It is pointed at where it may have to wait for a late value, so
 /// that nothing is said of what is not known.
-fn refused(executor: &Executor, text: &str, args: Option<&[Text]>) -> Option<Mistake> {
+fn refused(executor: &Executor, text: &str, args: Option<&[Text]>) -> Option<PropertyError> {
     let words = args.map(|args| std::iter::once(text).chain(args.iter().map(|arg| &**arg)));
     let command = words.map_or_else(|| text.to_owned(), quote_words);
     let (message, hint) = executor.refuses(&command)?;
     let is_open = |text: &str| text.contains("{{") || text.contains("${");
     let element = args.filter(|_| !is_open(text)).and_then(|args| args.iter().position(|arg| is_open(arg)));
     let property = if element.is_some() { "args" } else { "command" };
-    Some(Mistake { element, ..Mistake::new(property, message).with_hint(hint) })
+    Some(PropertyError::new(property, message).with_hint(hint).at_element(element))
 }
 
 fn paths(written: Option<OneOrMany<AbsolutePath>>) -> Vec<PathBuf> {
     written.map(|paths| paths.0.into_iter().map(|path| path.0).collect()).unwrap_or_default()
 }
 
-fn code_mistakes(returns: &[u8], unchanged_returns: &[u8]) -> Vec<Mistake> {
-    let mut mistakes = Vec::new();
+fn code_errors(returns: &[u8], unchanged_returns: &[u8]) -> Vec<PropertyError> {
+    let mut errors = Vec::new();
     if returns.is_empty() && unchanged_returns.is_empty() {
-        mistakes.push(Mistake::new("returns", "no exit code would mean success"));
+        errors.push(PropertyError::new("returns", "no exit code would mean success"));
     }
     for (element, code) in unchanged_returns.iter().enumerate().filter(|(_, code)| returns.contains(code)) {
         let message = format!("exit code {code} is in `returns` as well");
-        let mistake =
-            Mistake::new("unchanged_returns", message).with_hint("`returns` is `[0]` unless it is given");
-        mistakes.push(Mistake { element: Some(element), ..mistake });
+        let error = PropertyError::new("unchanged_returns", message).at_element(Some(element));
+        errors.push(error.with_hint("`returns` is `[0]` unless it is given"));
     }
-    mistakes
+    errors
 }
 
-fn program_alone(program: &str, args: &[Text]) -> Result<CommandLine, Mistake> {
+fn program_alone(program: &str, args: &[Text]) -> Result<CommandLine, PropertyError> {
     if program.is_empty() {
-        return Err(Mistake::new("command", Exec::nothing_to_run(Interpreter::None)));
+        return Err(PropertyError::new("command", Exec::nothing_to_run(Interpreter::None)));
     }
     let nul = args.iter().position(|arg| arg.contains('\0'));
     if program.contains('\0') || nul.is_some() {
         let property = if nul.is_some() { "args" } else { "command" };
-        return Err(Mistake { element: nul, ..Mistake::new(property, "the text holds a NUL character") });
+        return Err(PropertyError::new(property, "the text holds a NUL character").at_element(nul));
     }
     Ok(CommandLine { program: program.to_owned(), args: args.iter().map(|arg| arg.0.clone()).collect() })
 }
@@ -340,10 +272,10 @@ fn command_line(
     interpreter: Interpreter,
     text: &str,
     property: &'static str,
-) -> Result<CommandLine, Mistake> {
-    let nothing = || Mistake::new(property, Exec::nothing_to_run(interpreter));
+) -> Result<CommandLine, PropertyError> {
+    let nothing = || PropertyError::new(property, Exec::nothing_to_run(interpreter));
     if let Some(byte) = text.find('\0') {
-        return Err(Mistake { byte: Some(byte), ..Mistake::new(property, "the text holds a NUL character") });
+        return Err(PropertyError::new(property, "the text holds a NUL character").at_byte(byte));
     }
     match interpreter {
         Interpreter::Shell if text.trim().is_empty() => Err(nothing()),
@@ -351,7 +283,7 @@ fn command_line(
             Ok(CommandLine { program: "/bin/sh".to_owned(), args: vec!["-c".to_owned(), text.to_owned()] })
         }
         Interpreter::None => {
-            let words = split_words(text).map_err(|error| Mistake::unsplit(property, error))?;
+            let words = split_words(text).map_err(|error| unsplit(property, error))?;
             let mut words = words.into_iter();
             let program = words.next().filter(|program| !program.is_empty()).ok_or_else(nothing)?;
             Ok(CommandLine { program, args: words.collect() })
@@ -363,15 +295,15 @@ fn all_guards(
     written: Option<OneOrMany<Text>>,
     property: &'static str,
     interpreter: Interpreter,
-    mistakes: &mut Vec<Mistake>,
+    errors: &mut Vec<PropertyError>,
 ) -> Vec<Guard> {
     let written = written.map(|guards| guards.0).unwrap_or_default();
     let one = |(element, text): (usize, Text)| match command_line(interpreter, &text, property) {
         Ok(line) => Some(Guard { text: text.0, line }),
-        Err(mistake) => {
+        Err(error) => {
             // A guard that stands alone is not in a list, and then the element is not found and the whole
             // is pointed at.
-            mistakes.push(Mistake { element: Some(element), ..mistake });
+            errors.push(error.at_element(Some(element)));
             None
         }
     };

@@ -1,66 +1,56 @@
 //! Executors: what a manifest says once below `ccm` about how commands are started.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
-use ccm_model::{Diagnostic, Map, Node, Text, closest, decode_known, escape_control};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
-use serde::de::{Deserializer, Error};
+use ccm_model::{Diagnostic, Map, Node, closest, escape_control};
+use ccm_properties::{
+    Named, PropertyKind, PropertySpec, Text, TextValue, ValueError, decode_map, properties,
+};
 
 use super::values::{AbsolutePath, Environment};
 
-/// The key below `ccm`.
-pub(crate) const SETTING: &str = "executors";
+/// The keys below `ccm`.
+pub(crate) const SETTINGS: &[PropertySpec] = &[PropertySpec::new::<Named<ExecutorProperties>>(
+    "executors",
+    &["Ways to start commands, by name: an exec names one with `executor`."],
+)];
 
-/// What a manifest can say about an executor.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct Written {
-    /// How commands are started: `native`, directly on this host. `exec.native` is the same.
-    kind: Option<Kind>,
-    /// The working directory of commands that have neither `cwd` nor `sandbox`. Default: `/`.
-    default_work_dir: Option<AbsolutePath>,
-    /// The environment of every command, to which `environment` and `path` add. There is no other.
-    default_env: Option<Environment>,
-    /// The only commands that may be run, guards included: each exactly as it is written.
-    command_whitelist: Option<Vec<Text>>,
+properties! {
+    /// Properties of an executor.
+    #[derive(Debug, Default)]
+    struct ExecutorProperties {
+        /// How commands are started: `native`, directly on this host. `exec.native` is the same.
+        kind: Kind { required: true },
+        /// The working directory of commands that have neither `cwd` nor `sandbox`.
+        default_work_dir: AbsolutePath { default: Some("`/`") },
+        /// The environment of every command, to which `environment` and `path` add. There is no other.
+        default_env: Environment,
+        /// The only commands that may be run, guards included: each exactly as it is written.
+        command_whitelist: Vec<Text>,
+    }
 }
 
-/// How commands are started.
+/// Way to start commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kind;
 
 /// Kinds that a later version brings.
 const LATER: [&str; 2] = ["docker", "exec.docker"];
 
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        match &*text {
+impl TextValue for Kind {
+    const KIND: PropertyKind = PropertyKind::Words(&["native", "exec.native"]);
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
             "native" | "exec.native" => Ok(Self),
             later if LATER.contains(&later) => {
-                Err(D::Error::custom(format!("`{later}` is not supported in this version")))
+                Err(ValueError::new(format!("`{later}` is not supported in this version")))
             }
             other => {
-                let shown = escape_control(other);
-                Err(D::Error::custom(format!("there is no kind `{shown}`\nhint: it is `native`")))
+                let message = format!("there is no kind `{}`", escape_control(other));
+                Err(ValueError::new(message).with_hint("it is `native`"))
             }
         }
-    }
-}
-
-impl JsonSchema for Kind {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Kind".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "enum": ["native", "exec.native"] })
     }
 }
 
@@ -85,7 +75,7 @@ impl Executor {
     /// Finds it among those of the manifest.
     pub(crate) fn find(settings: &Map, name: &str) -> Result<Self, Missing> {
         let empty = Map::default();
-        let executors = settings.get(SETTING).and_then(Node::as_map).unwrap_or(&empty);
+        let executors = settings.get(SETTINGS[0].name).and_then(Node::as_map).unwrap_or(&empty);
         let Some(node) = executors.get(name) else {
             let names = || executors.entries().iter().map(|entry| &*entry.key.text);
             let hint = match (closest(name, names()), executors.is_empty()) {
@@ -122,7 +112,7 @@ impl Executor {
     }
 }
 
-fn read(node: &Node) -> Result<Written, Vec<Diagnostic>> {
+fn read(node: &Node) -> Result<ExecutorProperties, Vec<Diagnostic>> {
     let Some(map) = node.as_map() else {
         let message = format!("expected a map with `kind`, found {}", node.describe());
         return Err(vec![Diagnostic::error(node.span, message)]);
@@ -135,7 +125,7 @@ fn read(node: &Node) -> Result<Written, Vec<Diagnostic>> {
         let message = format!("`{text}` is not supported in this version");
         return Err(vec![Diagnostic::error(kind.span, message)]);
     }
-    let written = decode_known::<Written>(map)?;
+    let written = decode_map::<ExecutorProperties>(map)?;
     if written.kind.is_none() {
         let mistake = Diagnostic::error(node.span, "the executor has no `kind`");
         return Err(vec![mistake.with_hint("write `kind: native`")]);
@@ -145,29 +135,10 @@ fn read(node: &Node) -> Result<Written, Vec<Diagnostic>> {
 
 /// Finds every mistake in the executors of a manifest.
 pub(crate) fn check(settings: &Map) -> Vec<Diagnostic> {
-    let Some(node) = settings.get(SETTING).filter(|node| !node.is_null()) else { return Vec::new() };
+    let Some(node) = settings.get(SETTINGS[0].name).filter(|node| !node.is_null()) else { return Vec::new() };
     let Some(executors) = node.as_map() else {
         let message = format!("expected a map of names to executors, found {}", node.describe());
         return vec![Diagnostic::error(node.span, message)];
     };
     executors.entries().iter().flat_map(|entry| read(&entry.value).err().unwrap_or_default()).collect()
-}
-
-/// The schema of all executors of a manifest.
-pub(crate) fn schema() -> Schema {
-    let mut one = SchemaGenerator::default().into_root_schema_for::<Written>();
-    one.insert("additionalProperties".to_owned(), false.into());
-    one.insert("required".to_owned(), serde_json::json!(["kind"]));
-    for keyword in ["$schema", "title", "default"] {
-        one.remove(keyword);
-    }
-    json_schema!({
-        "properties": {
-            "executors": {
-                "description": "Ways to start commands, by name: an exec names one with `executor`.",
-                "type": "object",
-                "additionalProperties": one,
-            },
-        },
-    })
 }

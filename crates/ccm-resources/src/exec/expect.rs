@@ -1,14 +1,10 @@
 //! What a command is expected to do: written, and compared with what it did.
 
-use std::borrow::Cow;
-
 use ccm_host::Captured;
-use ccm_model::{Text, closest, escape_control};
+use ccm_model::{closest, escape_control};
+use ccm_properties::{PropertyKind, TextSyntax, TextValue, ValueError, properties};
 use ccm_redaction::REDACTED;
 use regex::Regex;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
-use serde::de::{Deserializer, Error};
 use serde_json::{Number, Value};
 
 use super::output::{self, Shown};
@@ -16,23 +12,23 @@ use super::values::ExitCode;
 use crate::printed;
 
 /// What a text may be beside itself.
-pub(crate) const FORMS: [&str; 2] = ["contains", "matches"];
+const FORMS: [&str; 2] = ["contains", "matches"];
 /// How many differences in JSON are shown.
 const MOST_DIFFERENCES: usize = 10;
 
-/// What a command is expected to do.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schemars(inline, extend("minProperties" = 1))]
-pub(crate) struct Expectations {
-    /// The exit code. It stands for `returns`, so only one of the two can be given.
-    pub exit_code: Option<ExitCode>,
-    /// All of standard output, or `contains("…")` for a part of it, or `matches("…")` for a regular expression.
-    pub stdout: Option<ExpectedText>,
-    /// The same for standard error.
-    pub stderr: Option<ExpectedText>,
-    /// What standard output, read as JSON, holds at least.
-    pub stdout_json: Option<Value>,
+properties! {
+    /// Expected result of a command.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct Expectations {
+        /// The exit code. It stands for `returns`, so only one of the two can be given.
+        exit_code: ExitCode,
+        /// All of standard output, or `contains("…")` for a part of it, or `matches("…")` for a regular expression.
+        stdout: ExpectedText { sensitive: true, syntax: TextSyntax::Call(&FORMS) },
+        /// The same for standard error.
+        stderr: ExpectedText { sensitive: true, syntax: TextSyntax::Call(&FORMS) },
+        /// What standard output, read as JSON, holds at least.
+        stdout_json: Value { sensitive: true },
+    }
 }
 
 /// What a text is expected to be.
@@ -46,27 +42,12 @@ pub(crate) enum ExpectedText {
     Matches(Regex),
 }
 
-impl<'de> Deserialize<'de> for ExpectedText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        parse(&text).map_err(|(message, hint)| {
-            let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-            D::Error::custom(format!("{message}{hint}"))
-        })
-    }
-}
+impl TextValue for ExpectedText {
+    const KIND: PropertyKind = PropertyKind::TEXT;
 
-impl JsonSchema for ExpectedText {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "ExpectedText".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number", "boolean"] })
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        parse(text)
+            .map_err(|(message, hint)| hint.into_iter().fold(ValueError::new(message), ValueError::with_hint))
     }
 }
 

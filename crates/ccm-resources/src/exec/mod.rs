@@ -20,16 +20,11 @@ mod state;
 mod tries;
 mod values;
 
-use ccm_engine::{Managed, Provider, ResourceType, bind};
-use ccm_host::Host;
-use ccm_model::{
-    Checked, Diagnostic, Entry, Failure, Map, Node, Properties, Reader, Resource, TypeSpec, decode,
-    decode_partly, shell_operator,
-};
-use schemars::{Schema, SchemaGenerator};
+use ccm_engine::{Provider, TypedResource, check};
+use ccm_model::{Diagnostic, Map, Node, Properties, Resource, shell_operator};
+use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TextSyntax, TypeSpec};
 
-use crate::mistakes::{COMMON, as_failure, computed_octal};
-use command::{Exec, Interpreter, Mistake};
+use command::{Exec, Interpreter};
 use decide::ExecKind;
 use posix::POSIX;
 use properties::ExecProperties;
@@ -38,8 +33,6 @@ use shell::SHELL;
 /// The type `exec`.
 #[derive(Debug)]
 pub(crate) struct ExecType;
-
-static PROVIDERS: [&'static dyn Provider<ExecKind>; 2] = [&POSIX, &SHELL];
 
 impl TypeSpec for ExecType {
     fn name(&self) -> &'static str {
@@ -50,8 +43,8 @@ impl TypeSpec for ExecType {
         "Runs a command when it has to be run."
     }
 
-    fn aliases(&self) -> &'static [(&'static str, &'static str)] {
-        &[("refreshonly", "refresh_only")]
+    fn properties(&self) -> &'static [PropertySpec] {
+        ExecProperties::PROPERTIES
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
@@ -66,21 +59,14 @@ impl TypeSpec for ExecType {
         &["posix", "shell"]
     }
 
-    fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
-        const EXPECTED: Reader = Reader::Call(&expect::FORMS);
-        let is_read = match property {
-            "expect" => return Reader::Entries(&[("stdout", EXPECTED), ("stderr", EXPECTED)]),
-            "onlyif" | "unless" => true,
-            // With arguments it is the program alone, which is not split.
-            "command" => properties.get("args").is_none(),
-            // Without a command the name is the command.
-            "name" => properties.get("command").is_none(),
-            _ => false,
-        };
-        match provider {
-            Some("shell") if is_read || property == "command" => Reader::Shell,
-            None | Some("posix") if is_read => Reader::Words,
-            _ => Reader::Nobody,
+    fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
+        // With arguments it is the program alone, which is not split.
+        let is_program = property == "command" && properties.get("args").is_some();
+        match (self.declared_syntax(property, properties), provider) {
+            (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
+            (TextSyntax::Argv, None | Some("posix")) if !is_program => TextSyntax::Argv,
+            (TextSyntax::Argv, _) => TextSyntax::Plain,
+            (declared, _) => declared,
         }
     }
 
@@ -93,58 +79,33 @@ impl TypeSpec for ExecType {
         map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
     }
 
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        let resource = checked.resource;
-        let (properties, mut diagnostics) = decode_partly::<ExecProperties>(&resource.properties, COMMON);
-        if let Some(mistake) = computed_octal(resource, "umask", "0027") {
-            // What else there is to say of it comes from the wrong base.
-            diagnostics.retain(|other| other.span() != mistake.span());
-            diagnostics.push(mistake);
-        }
-        let Some(properties) = properties else { return diagnostics };
-        let wrong: Vec<&str> = diagnostics.iter().filter_map(|found| property_of(found, resource)).collect();
-        match Exec::build(&resource.id.name, interpreter(resource), properties, &resource.settings) {
-            Ok(exec) if wrong.is_empty() => {
-                diagnostics.extend(never_runs(&exec, resource));
-                diagnostics.extend(misses_its_shell(checked));
-            }
-            Ok(_) => {}
-            Err(mistakes) => {
-                let certain = mistakes.into_iter().filter(|mistake| !mistake.may_follow_from(&wrong));
-                diagnostics.extend(certain.map(|mistake| mistake.at(checked)));
-            }
-        }
-        diagnostics.sort_by_key(Diagnostic::span);
-        diagnostics
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        &[executor::SETTING]
+    fn settings(&self) -> &'static [PropertySpec] {
+        executor::SETTINGS
     }
 
     fn check_settings(&self, settings: &Map) -> Vec<Diagnostic> {
         executor::check(settings)
     }
 
-    fn settings_schema(&self) -> Option<Schema> {
-        Some(executor::schema())
-    }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<ExecProperties>()
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        check::<Self>(checked)
     }
 }
 
-impl ResourceType for ExecType {
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
-        if let Some(mistake) = computed_octal(resource, "umask", "0027") {
-            return Err(as_failure(vec![mistake]));
-        }
-        let properties = decode::<ExecProperties>(&resource.properties, COMMON).map_err(as_failure)?;
-        let exec = Exec::build(&resource.id.name, interpreter(resource), properties, &resource.settings)
-            .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
-        let named = resource.provider.as_ref().map(|provider| &*provider.value);
-        bind(exec, named, &PROVIDERS, host)
+impl TypedResource for ExecType {
+    type Written = ExecProperties;
+    type Kind = ExecKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<ExecKind>] = &[&POSIX, &SHELL];
+    const JUDGED_TOGETHER: &'static [&'static [&'static str]] =
+        &[&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
+
+    fn build(resource: &Resource, written: ExecProperties) -> Result<Exec, Vec<PropertyError>> {
+        Exec::build(&resource.id.name, interpreter(resource), written, &resource.settings)
+    }
+
+    fn warnings(exec: &Exec, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        never_runs(exec, checked.resource).into_iter().chain(misses_its_shell(checked)).collect()
     }
 }
 
@@ -153,13 +114,6 @@ fn interpreter(resource: &Resource) -> Interpreter {
         Some(provider) if provider.value == "shell" => Interpreter::Shell,
         _ => Interpreter::None,
     }
-}
-
-/// The property whose text a mistake points at.
-fn property_of<'a>(diagnostic: &Diagnostic, resource: &'a Resource) -> Option<&'a str> {
-    let span = diagnostic.span()?;
-    let holds = |entry: &&Entry| entry.key.span.contains(span) || entry.value.span.contains(span);
-    resource.properties.given().find(holds).map(|entry| &*entry.key.text)
 }
 
 /// Warns of text that only a shell acts on, in a command that no shell reads.

@@ -1,39 +1,34 @@
-//! What a command is kept from, as the manifest writes it.
+//! The sandbox of a command, as the manifest writes it.
 
 use std::path::{Path, PathBuf};
 
 use ccm_host::{Enforced, Means, never_opened};
-use ccm_model::{Text, closest, escape_control};
-use schemars::{JsonSchema, json_schema};
-use serde::Deserialize;
-use serde::de::{Deserializer, Error};
+use ccm_model::{closest, escape_control};
+use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError, properties};
 use serde_json::{Value, json};
 
-use crate::inline_schema::inline_schema;
-
-/// What a command is kept from. Everything that is not opened here is closed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schemars(inline)]
-pub(crate) struct SandboxProperties {
-    /// What keeps it in: `process`, the kernel of this host.
-    pub mode: Option<Mode>,
-    /// Where it works, and may write: `private`, a fresh directory that is removed afterwards; `manifest`, the
-    /// directory of the manifest; or a path. Default: `private`.
-    pub workdir: Option<Workdir>,
-    /// What its environment begins with: `minimal` is PATH, `inherit` all that ccm was started with. Default:
-    /// `minimal`.
-    pub env: Option<StartsFrom>,
-    /// Let it use the network. Default: `false`.
-    pub network: Option<bool>,
-    /// What it may read beside the system: paths, with all that is below them. Default: none.
-    pub read: Option<Vec<OpenedPath>>,
-    /// What it may write: paths, with all that is below them. Default: none.
-    pub write: Option<Vec<WrittenPath>>,
-    /// Let it use Unix sockets that it can see. Default: `false`.
-    pub unix_sockets: Option<bool>,
-    /// Run it also if this kernel can't enforce all of it, and report what was not. Default: `false`.
-    pub advisory: Option<bool>,
+properties! {
+    /// Sandbox of a command. Everything that is not opened here is closed.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct SandboxProperties {
+        /// What keeps it in: `process`, the kernel of this host.
+        mode: Mode,
+        /// Where it works, and may write: `private`, a fresh directory that is removed afterwards; `manifest`, the
+        /// directory of the manifest; or a path.
+        workdir: Workdir { default: Some("`private`") },
+        /// What its environment begins with: `minimal` is PATH, `inherit` all that ccm was started with.
+        env: StartsFrom { default: Some("`minimal`") },
+        /// Let it use the network.
+        network: bool { default: Some("`false`") },
+        /// What it may read beside the system: paths, with all that is below them.
+        read: Vec<OpenedPath> { default: Some("none") },
+        /// What it may write: paths, with all that is below them.
+        write: Vec<WrittenPath> { default: Some("none") },
+        /// Let it use Unix sockets that it can see.
+        unix_sockets: bool { default: Some("`false`") },
+        /// Run it also if this kernel can't enforce all of it, and report what was not.
+        advisory: bool { default: Some("`false`") },
+    }
 }
 
 /// What keeps a command in.
@@ -78,42 +73,47 @@ impl SandboxProperties {
 }
 
 /// The word that is meant, or why it is none of these.
-fn word<E: Error>(property: &str, text: &str, words: &[&'static str]) -> E {
-    let shown = escape_control(text);
-    let hint = match closest(text, words.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("it is `{}`", words.join("` or `")),
-    };
-    E::custom(format!("`{property}` can't be `{shown}`\nhint: {hint}"))
+fn word(property: &str, text: &str, words: &[&'static str]) -> ValueError {
+    let error = ValueError::new(format!("`{property}` can't be `{}`", escape_control(text)));
+    match closest(text, words.iter().copied()) {
+        None => error.with_hint(format!("it is `{}`", words.join("` or `"))),
+        near => error.with_suggestion(near),
+    }
 }
 
-fn path<E: Error>(text: &str, to_write: bool) -> Result<PathBuf, E> {
+fn path(text: &str, to_write: bool) -> Result<PathBuf, ValueError> {
     // Where a relative one starts is not known here; the launcher looks at it again.
     if let Some(reason) = never_opened(Path::new(text), to_write).filter(|_| text.starts_with('/')) {
         let shown = escape_control(text);
-        return Err(E::custom(format!("`{shown}` can't be opened to a sandbox: {reason}")));
+        return Err(ValueError::new(format!("`{shown}` can't be opened to a sandbox: {reason}")));
     }
     match text {
-        "" => Err(E::custom("the path is empty")),
-        text if text.contains('\0') => Err(E::custom("the text holds a NUL character")),
-        text if text.starts_with('~') => Err(E::custom("`~` is not expanded\nhint: write the whole path")),
+        "" => Err(ValueError::new("the path is empty")),
+        text if text.contains('\0') => Err(ValueError::new("the text holds a NUL character")),
+        text if text.starts_with('~') => {
+            Err(ValueError::new("`~` is not expanded").with_hint("write the whole path"))
+        }
         text => Ok(PathBuf::from(text)),
     }
 }
 
-impl<'de> Deserialize<'de> for Mode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match &*Text::deserialize(deserializer)? {
+impl TextValue for Mode {
+    const KIND: PropertyKind = PropertyKind::Words(&["process"]);
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
             "process" => Ok(Self),
-            "docker" => Err(D::Error::custom("`docker` is not supported in this version")),
+            "docker" => Err(ValueError::new("`docker` is not supported in this version")),
             other => Err(word("mode", other, &["process"])),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for StartsFrom {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match &*Text::deserialize(deserializer)? {
+impl TextValue for StartsFrom {
+    const KIND: PropertyKind = PropertyKind::Words(&["minimal", "inherit"]);
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
             "minimal" => Ok(Self::Minimal),
             "inherit" => Ok(Self::Inherit),
             other => Err(word("env", other, &["minimal", "inherit"])),
@@ -121,9 +121,12 @@ impl<'de> Deserialize<'de> for StartsFrom {
     }
 }
 
-impl<'de> Deserialize<'de> for Workdir {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match &*Text::deserialize(deserializer)? {
+impl TextValue for Workdir {
+    const KIND: PropertyKind =
+        PropertyKind::Text(TextKind::STRICT.matching("^(private|manifest|[^~/]*/.*)$"));
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
             "private" => Ok(Self::Private),
             "manifest" => Ok(Self::Manifest),
             text if text.contains('/') || text.starts_with('~') || text.is_empty() => {
@@ -134,32 +137,32 @@ impl<'de> Deserialize<'de> for Workdir {
             }
             text => {
                 let shown = escape_control(text);
-                Err(D::Error::custom(format!(
-                    "`{shown}` is neither `private`, `manifest` nor a path with a `/` in it\nhint: write `./{shown}` for one beside the manifest"
-                )))
+                let message =
+                    format!("`{shown}` is neither `private`, `manifest` nor a path with a `/` in it");
+                Err(ValueError::new(message)
+                    .with_hint(format!("write `./{shown}` for one beside the manifest")))
             }
         }
     }
 }
 
-impl<'de> Deserialize<'de> for OpenedPath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        path(&Text::deserialize(deserializer)?, false).map(Self)
+/// Schema of a path that is not in somebody's home.
+const NO_HOME: PropertyKind = PropertyKind::Text(TextKind::STRICT.matching("^[^~]"));
+
+impl TextValue for OpenedPath {
+    const KIND: PropertyKind = NO_HOME;
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        path(text, false).map(Self)
     }
 }
 
-impl<'de> Deserialize<'de> for WrittenPath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        path(&Text::deserialize(deserializer)?, true).map(Self)
-    }
-}
+impl TextValue for WrittenPath {
+    const KIND: PropertyKind = NO_HOME;
 
-inline_schema! {
-    Mode => |_generator| json_schema!({ "enum": ["process"] });
-    StartsFrom => |_generator| json_schema!({ "enum": ["minimal", "inherit"] });
-    Workdir => |_generator| json_schema!({ "type": "string", "pattern": "^(private|manifest|[^~/]*/.*)$" });
-    OpenedPath => |_generator| json_schema!({ "type": "string", "pattern": "^[^~]" });
-    WrittenPath => |_generator| json_schema!({ "type": "string", "pattern": "^[^~]" });
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        path(text, true).map(Self)
+    }
 }
 
 /// Shapes what was enforced for events.

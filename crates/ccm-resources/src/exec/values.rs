@@ -1,26 +1,22 @@
 //! Property values that are more than text: each is checked where it is read.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{Text, escape_control};
-use schemars::json_schema;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-
-use crate::inline_schema::inline_schema;
-use crate::length::Length;
+use ccm_model::{Diagnostic, Kind, Node, Scalar, escape_control};
+use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected, octal};
 
 /// An absolute path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AbsolutePath(pub PathBuf);
 
-impl<'de> Deserialize<'de> for AbsolutePath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = text_without_nul(deserializer)?;
+impl TextValue for AbsolutePath {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::ABSOLUTE_PATH);
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        without_nul(text)?;
         if !text.starts_with('/') {
-            return Err(D::Error::custom(format!("`{}` is not an absolute path", escape_control(&text))));
+            return Err(ValueError::new(format!("`{}` is not an absolute path", escape_control(text))));
         }
         Ok(Self(PathBuf::from(text)))
     }
@@ -30,22 +26,24 @@ impl<'de> Deserialize<'de> for AbsolutePath {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SearchPath(pub String);
 
-impl<'de> Deserialize<'de> for SearchPath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = text_without_nul(deserializer)?;
-        absolute_entries(&text)?;
-        Ok(Self(text))
+impl TextValue for SearchPath {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::STRICT.matching("^/[^:]*(:/[^:]*)*$"));
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        without_nul(text)?;
+        absolute_entries(text)?;
+        Ok(Self(text.to_owned()))
     }
 }
 
 /// What a relative or empty entry finds depends on where a program happens to stand.
-fn absolute_entries<E: Error>(search_path: &str) -> Result<(), E> {
+fn absolute_entries(search_path: &str) -> Result<(), ValueError> {
     match search_path.split(':').find(|directory| !directory.starts_with('/')) {
         None => Ok(()),
-        Some("") => Err(E::custom("a search path with an empty entry")),
+        Some("") => Err(ValueError::new("a search path with an empty entry")),
         Some(directory) => {
             let shown = escape_control(directory);
-            Err(E::custom(format!("`{shown}` in the search path is not an absolute path")))
+            Err(ValueError::new(format!("`{shown}` in the search path is not an absolute path")))
         }
     }
 }
@@ -54,11 +52,13 @@ fn absolute_entries<E: Error>(search_path: &str) -> Result<(), E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExitCode(pub u8);
 
-impl<'de> Deserialize<'de> for ExitCode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let code = i64::deserialize(deserializer)?;
-        let out_of_range = |_| D::Error::custom(format!("exit codes are 0 to 255, found {code}"));
-        u8::try_from(code).map(Self).map_err(out_of_range)
+impl PropertyValue for ExitCode {
+    const KIND: PropertyKind = PropertyKind::Integer { min: Some(0), max: Some(255) };
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let code = i64::decode(node, errors)?;
+        let message = |_| Diagnostic::error(node.span, format!("exit codes are 0 to 255, found {code}"));
+        u8::try_from(code).map(Self).map_err(|error| errors.push(message(error))).ok()
     }
 }
 
@@ -66,14 +66,15 @@ impl<'de> Deserialize<'de> for ExitCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timeout(pub Option<Duration>);
 
-impl<'de> Deserialize<'de> for Timeout {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Length(duration) = Length::deserialize(deserializer)?;
-        Ok(Self(Some(duration).filter(|duration| !duration.is_zero())))
+impl TextValue for Timeout {
+    const KIND: PropertyKind = PropertyKind::Duration;
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        Ok(Self(Some(Duration::from_text(text)?).filter(|duration| !duration.is_zero())))
     }
 }
 
-/// How often something is tried.
+/// Number of tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tries(pub usize);
 
@@ -81,13 +82,17 @@ impl Tries {
     const MOST: i64 = 1000;
 }
 
-impl<'de> Deserialize<'de> for Tries {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let tries = i64::deserialize(deserializer)?;
-        match usize::try_from(tries) {
-            Ok(number) if (1..=Self::MOST).contains(&tries) => Ok(Self(number)),
-            _ => Err(D::Error::custom(format!("tries are 1 to {}, found {tries}", Self::MOST))),
+impl PropertyValue for Tries {
+    const KIND: PropertyKind = PropertyKind::Integer { min: Some(1), max: Some(Self::MOST) };
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let tries = i64::decode(node, errors)?;
+        let number = usize::try_from(tries).ok().filter(|_| (1..=Self::MOST).contains(&tries));
+        if number.is_none() {
+            let message = format!("tries are 1 to {}, found {tries}", Self::MOST);
+            errors.push(Diagnostic::error(node.span, message));
         }
+        number.map(Self)
     }
 }
 
@@ -95,15 +100,18 @@ impl<'de> Deserialize<'de> for Tries {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Umask(pub u32);
 
-impl<'de> Deserialize<'de> for Umask {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        let digits = text.strip_prefix("0o").unwrap_or(&text);
-        let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
-        let umask = u32::from_str_radix(digits, 8).ok().filter(|umask| is_octal && *umask <= 0o777);
-        umask.map(Self).ok_or_else(|| {
-            let shown = escape_control(&text);
-            D::Error::custom(format!("`{shown}` is not a umask in octal digits\nhint: write it like `0027`"))
+impl PropertyValue for Umask {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::DIGITS.matching("^(0o)?0*[0-7]{1,3}$"));
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        octal(node, ("umask", "0027"), errors, |text| {
+            let digits = text.strip_prefix("0o").unwrap_or(text);
+            let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+            let umask = u32::from_str_radix(digits, 8).ok().filter(|umask| is_octal && *umask <= 0o777);
+            umask.map(Self).ok_or_else(|| {
+                let message = format!("`{}` is not a umask in octal digits", escape_control(text));
+                ValueError::new(message).with_hint("write it like `0027`")
+            })
         })
     }
 }
@@ -120,31 +128,31 @@ pub(crate) enum LogOutput {
     OnFailure,
 }
 
-impl<'de> Deserialize<'de> for LogOutput {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Words;
-        impl Visitor<'_> for Words {
-            type Value = LogOutput;
+impl LogOutput {
+    const WORDS: [&str; 3] = ["true", "false", "on_failure"];
+}
 
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("`true`, `false` or `on_failure`")
-            }
+impl PropertyValue for LogOutput {
+    const KIND: PropertyKind = PropertyKind::Words(&Self::WORDS);
 
-            fn visit_bool<E: Error>(self, value: bool) -> Result<LogOutput, E> {
-                Ok(if value { LogOutput::Always } else { LogOutput::Never })
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        const EXPECTED: &str = "`true`, `false` or `on_failure`";
+        let error = match (node.as_scalar().map(Scalar::kind), node.as_text()) {
+            (Some(Kind::Bool(true)), _) => return Some(Self::Always),
+            (Some(Kind::Bool(false)), _) => return Some(Self::Never),
+            (Some(Kind::Text), Some("on_failure")) => return Some(Self::OnFailure),
+            (Some(Kind::Text), Some(text @ ("true" | "false"))) => {
+                let message = format!("expected {EXPECTED}, found the text \"{text}\"");
+                ValueError::new(message).with_hint("write it without quotes")
             }
-
-            fn visit_str<E: Error>(self, value: &str) -> Result<LogOutput, E> {
-                match value {
-                    "on_failure" => Ok(LogOutput::OnFailure),
-                    "true" | "false" => Err(E::custom(format!(
-                        "expected `true`, `false` or `on_failure`, found the text \"{value}\"\nhint: write it without quotes"
-                    ))),
-                    _ => Err(E::unknown_variant(value, &["true", "false", "on_failure"])),
-                }
+            (Some(Kind::Text), Some(text)) => ValueError::not_one_of(text, &Self::WORDS),
+            _ => {
+                errors.push(expected(EXPECTED, node));
+                return None;
             }
-        }
-        deserializer.deserialize_any(Words)
+        };
+        errors.push(error.at(node.span));
+        None
     }
 }
 
@@ -153,140 +161,70 @@ impl<'de> Deserialize<'de> for LogOutput {
 pub(crate) struct Environment(pub Vec<(String, String)>);
 
 impl Environment {
-    fn add<E: Error>(&mut self, name: String, value: String) -> Result<(), E> {
+    fn add(&mut self, name: &str, value: &str) -> Result<(), ValueError> {
+        let shown = escape_control(name);
         if name.is_empty() {
-            return Err(E::custom("an environment entry without a name"));
+            return Err(ValueError::new("an environment entry without a name"));
         }
         if value.is_empty() {
-            return Err(E::custom(format!("the environment entry `{}` has no value", escape_control(&name))));
+            return Err(ValueError::new(format!("the environment entry `{shown}` has no value")));
         }
         if name.contains(['=', '\0']) || value.contains('\0') {
-            return Err(E::custom(format!(
-                "the environment entry `{}` holds a character that no variable can",
-                escape_control(&name)
-            )));
+            let message = format!("the environment entry `{shown}` holds a character that no variable can");
+            return Err(ValueError::new(message));
         }
         if name == "PATH" {
-            absolute_entries(&value)?;
+            absolute_entries(value)?;
         }
         if self.0.iter().any(|(known, _)| *known == name) {
-            return Err(E::custom(format!(
-                "the environment entry `{}` is given twice",
-                escape_control(&name)
-            )));
+            return Err(ValueError::new(format!("the environment entry `{shown}` is given twice")));
         }
-        self.0.push((name, value));
+        self.0.push((name.to_owned(), value.to_owned()));
         Ok(())
     }
-}
 
-/// One element `KEY=VALUE`.
-struct Assignment(String, String);
-
-impl<'de> Deserialize<'de> for Assignment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        let Some((name, value)) = text.split_once('=') else {
-            return Err(D::Error::custom(format!(
-                "`{}` is not of the form KEY=VALUE",
-                escape_control(&text)
-            )));
-        };
-        // Checked here as well, so that the mistake is shown at its element.
-        Environment::default().add(name.to_owned(), value.to_owned())?;
-        Ok(Self(name.to_owned(), value.to_owned()))
+    /// Adds an element `KEY=VALUE`.
+    fn add_assignment(&mut self, text: &str) -> Result<(), ValueError> {
+        let assignment = text.split_once('=').ok_or_else(|| {
+            ValueError::new(format!("`{}` is not of the form KEY=VALUE", escape_control(text)))
+        });
+        assignment.and_then(|(name, value)| self.add(name, value))
     }
 }
 
-/// The value of one variable in a map.
-struct VariableValue(String);
+impl PropertyValue for Environment {
+    const KIND: PropertyKind = PropertyKind::Either(&[
+        PropertyKind::List(&PropertyKind::Text(TextKind::STRICT.matching("^[^=]+=[\\s\\S]+$"))),
+        PropertyKind::Map {
+            keys: Some("^[^=]+$"),
+            values: &PropertyKind::Text(TextKind { min_length: 1, ..TextKind::ANY }),
+            min: 0,
+        },
+    ]);
 
-impl<'de> Deserialize<'de> for VariableValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Text::deserialize(deserializer).map(|text| Self(text.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for Environment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ListOrMap;
-        impl<'de> Visitor<'de> for ListOrMap {
-            type Value = Environment;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list of KEY=VALUE or a map")
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let before = errors.len();
+        let mut environment = Self::default();
+        if let Some(list) = node.as_list() {
+            for element in list {
+                let Some(Text(text)) = Text::decode(element, errors) else { continue };
+                let added = environment.add_assignment(&text);
+                errors.extend(added.err().map(|error| error.at(element.span)));
             }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Environment, A::Error> {
-                let mut environment = Environment::default();
-                while let Some(Assignment(name, value)) = list.next_element()? {
-                    environment.add(name, value)?;
-                }
-                Ok(environment)
+        } else if let Some(map) = node.as_map() {
+            for entry in map.entries() {
+                let Some(Text(text)) = Text::decode(&entry.value, errors) else { continue };
+                let added = environment.add(&entry.key.text, &text);
+                errors.extend(added.err().map(|error| error.at(entry.value.span)));
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Environment, A::Error> {
-                let mut environment = Environment::default();
-                while let Some((name, VariableValue(value))) = map.next_entry::<String, _>()? {
-                    environment.add(name, value)?;
-                }
-                Ok(environment)
-            }
+        } else {
+            errors.push(expected("a list of KEY=VALUE or a map", node));
         }
-        deserializer.deserialize_any(ListOrMap)
-    }
-}
-
-/// One value, or a list of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OneOrMany<T>(pub Vec<T>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Collect<T> {
-            type Value = Vec<T>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("one value or a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-                let mut values = Vec::new();
-                while let Some(value) = list.next_element()? {
-                    values.push(value);
-                }
-                Ok(values)
-            }
-        }
-        deserializer.deserialize_tuple_struct("OneOrMany", 1, Collect(PhantomData)).map(Self)
+        (errors.len() == before).then_some(environment)
     }
 }
 
 /// No argument, path or variable of a process can hold a NUL character.
-fn text_without_nul<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = Text::deserialize(deserializer)?.0;
-    if text.contains('\0') { Err(D::Error::custom("the text holds a NUL character")) } else { Ok(text) }
-}
-
-inline_schema! {
-    AbsolutePath => |_generator| json_schema!({ "type": "string", "pattern": "^/" });
-    SearchPath => |_generator| json_schema!({ "type": "string", "pattern": "^/[^:]*(:/[^:]*)*$" });
-    ExitCode => |_generator| json_schema!({ "type": "integer", "minimum": 0, "maximum": 255 });
-    Timeout => |generator| generator.subschema_for::<Length>();
-    Tries => |_generator| json_schema!({ "type": "integer", "minimum": 1, "maximum": Tries::MOST });
-    Umask => |_generator| json_schema!({ "type": ["string", "number"], "pattern": "^(0o)?0*[0-7]{1,3}$" });
-    LogOutput => |_generator| json_schema!({ "enum": [true, false, "on_failure"] });
-    Environment => |_generator| {
-        json_schema!({
-            "anyOf": [
-                { "type": "array", "items": { "type": "string", "pattern": "^[^=]+=[\\s\\S]+$" } },
-                { "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"], "minLength": 1 }, "propertyNames": { "pattern": "^[^=]+$" } },
-            ]
-        })
-    };
-    OneOrMany<T> => |generator| {
-        let one = generator.subschema_for::<T>();
-        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
-    };
+fn without_nul(text: &str) -> Result<(), ValueError> {
+    if text.contains('\0') { Err(ValueError::new("the text holds a NUL character")) } else { Ok(()) }
 }

@@ -9,14 +9,10 @@ mod state;
 mod values;
 mod wanted;
 
-use ccm_engine::{Managed, Provider, ResourceType, bind};
-use ccm_host::Host;
-use ccm_model::{
-    Checked, Claim, ClaimKind, Diagnostic, Failure, MissingKind, PathKind, Resource, TypeSpec, decode,
-};
-use schemars::{Schema, SchemaGenerator};
+use ccm_engine::{Provider, TypedResource, check};
+use ccm_model::{Claim, ClaimKind, Diagnostic, MissingKind, PathKind, Resource};
+use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
 
-use crate::mistakes::{COMMON, Mistake, as_failure, computed_octal};
 use decide::FileResource;
 use posix::Posix;
 use properties::FileProperties;
@@ -26,8 +22,6 @@ use wanted::{Content, File};
 #[derive(Debug)]
 pub(crate) struct FileType;
 
-static PROVIDERS: [&'static dyn Provider<FileResource>; 1] = [&Posix];
-
 impl TypeSpec for FileType {
     fn name(&self) -> &'static str {
         "file"
@@ -35,6 +29,10 @@ impl TypeSpec for FileType {
 
     fn summary(&self) -> &'static str {
         "Manages a file or a directory: its content, owner, group and mode."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        FileProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -76,37 +74,23 @@ impl TypeSpec for FileType {
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        let computed_mode = computed_octal(checked.resource, "mode", "0644");
-        let mut diagnostics = match decode::<FileProperties>(&checked.resource.properties, COMMON) {
-            Ok(properties) => match build(checked.resource, properties) {
-                Ok(file) => readable_by_all(&file, checked).into_iter().collect(),
-                Err(mistakes) => mistakes.into_iter().map(|mistake| mistake.at(checked)).collect(),
-            },
-            Err(diagnostics) => diagnostics,
-        };
-        if let Some(mistake) = computed_mode {
-            // What else there is to say of it comes from the wrong base.
-            diagnostics.retain(|other| other.span() != mistake.span());
-            diagnostics.push(mistake);
-        }
-        diagnostics.sort_by_key(Diagnostic::span);
-        diagnostics
-    }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<FileProperties>()
+        check::<Self>(checked)
     }
 }
 
-impl ResourceType for FileType {
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
-        if let Some(mistake) = computed_octal(resource, "mode", "0644") {
-            return Err(as_failure(vec![mistake]));
-        }
-        let properties = decode::<FileProperties>(&resource.properties, COMMON).map_err(as_failure)?;
-        let file = build(resource, properties)
-            .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
-        bind(file, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
+impl TypedResource for FileType {
+    type Written = FileProperties;
+    type Kind = FileResource;
+
+    const PROVIDERS: &'static [&'static dyn Provider<FileResource>] = &[&Posix];
+
+    fn build(resource: &Resource, written: FileProperties) -> Result<File, Vec<PropertyError>> {
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        File::build(&resource.id.name, ensure, written)
+    }
+
+    fn warnings(file: &File, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        readable_by_all(file, checked).into_iter().collect()
     }
 }
 
@@ -122,9 +106,4 @@ fn readable_by_all(file: &File, checked: &Checked<'_>) -> Option<Diagnostic> {
     let place = checked.resource.properties.get(property).map_or(checked.resource.span, |node| node.span);
     let message = format!("{what}, and without `mode` the file is made with 0644, which everybody can read");
     Some(Diagnostic::warning(place, message).with_hint("set `mode: \"0600\"`"))
-}
-
-fn build(resource: &Resource, properties: FileProperties) -> Result<File, Vec<Mistake>> {
-    let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-    File::build(&resource.id.name, ensure, properties)
 }

@@ -1,10 +1,7 @@
 //! Property values that are more than text: each is checked where it is read.
 
-use ccm_model::Text;
-use schemars::json_schema;
-use serde::de::{Deserialize, Deserializer, Error};
-
-use crate::inline_schema::inline_schema;
+use ccm_model::{Diagnostic, Node};
+use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, octal};
 
 /// Permissions and special bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,29 +17,31 @@ impl Mode {
     }
 }
 
-impl<'de> Deserialize<'de> for Mode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?.0;
-        let shown = text.escape_debug();
-        let digits = text.strip_prefix("0o").unwrap_or(&text);
-        let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
-        if !is_octal {
-            let symbolic = text.contains(['+', '=', ',']) || text.contains(['r', 'w', 'x']);
-            let number = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16));
-            let octal = number.and_then(Result::ok).filter(|number| *number <= 0o7777);
-            if let Some(octal) = octal {
-                let message =
-                    format!("`{shown}` is not a mode in octal digits\nhint: write it like `{octal:04o}`");
-                return Err(D::Error::custom(message));
-            }
-            let hint = if symbolic { "symbolic modes are not supported: write" } else { "write" };
-            let message = format!("`{shown}` is not a mode in octal digits\nhint: {hint} it like `0644`");
-            return Err(D::Error::custom(message));
+impl PropertyValue for Mode {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::DIGITS.matching("^(0o)?[0-7]+$"));
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        octal(node, ("mode", "0644"), errors, mode)
+    }
+}
+
+fn mode(text: &str) -> Result<Mode, ValueError> {
+    let shown = text.escape_debug();
+    let digits = text.strip_prefix("0o").unwrap_or(text);
+    let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    if !is_octal {
+        let error = ValueError::new(format!("`{shown}` is not a mode in octal digits"));
+        let number = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16));
+        if let Some(octal) = number.and_then(Result::ok).filter(|number| *number <= 0o7777) {
+            return Err(error.with_hint(format!("write it like `{octal:04o}`")));
         }
-        match u32::from_str_radix(digits, 8) {
-            Ok(mode) if mode <= 0o7777 => Ok(Self(mode)),
-            _ => Err(D::Error::custom(format!("`{shown}` is not a mode: the largest is `7777`"))),
-        }
+        let symbolic = text.contains(['+', '=', ',']) || text.contains(['r', 'w', 'x']);
+        let hint = if symbolic { "symbolic modes are not supported: write" } else { "write" };
+        return Err(error.with_hint(format!("{hint} it like `0644`")));
+    }
+    match u32::from_str_radix(digits, 8) {
+        Ok(mode) if mode <= 0o7777 => Ok(Mode(mode)),
+        _ => Err(ValueError::new(format!("`{shown}` is not a mode: the largest is `7777`"))),
     }
 }
 
@@ -50,30 +49,23 @@ impl<'de> Deserialize<'de> for Mode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePath(pub String);
 
-impl<'de> Deserialize<'de> for SourcePath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?.0;
-        if text.is_empty() {
-            return Err(D::Error::custom("the path is empty"));
-        }
-        if text.contains('\0') {
-            return Err(D::Error::custom("the text holds a NUL character"));
-        }
-        if text.starts_with('~') {
-            let message = "`~` is not expanded\nhint: write the whole path";
-            return Err(D::Error::custom(message));
-        }
-        if text.contains("://") {
-            let message = "a URL as `source` is not supported in this version\nhint: name a local file";
-            return Err(D::Error::custom(message));
-        }
-        Ok(Self(text))
-    }
-}
+impl TextValue for SourcePath {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind { min_length: 1, ..TextKind::ANY });
 
-inline_schema! {
-    Mode => |_generator| json_schema!({ "type": ["string", "number"], "pattern": "^(0o)?[0-7]+$" });
-    SourcePath => |_generator| json_schema!({ "type": ["string", "number", "boolean"], "minLength": 1 });
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
+            "" => Err(ValueError::new("the path is empty")),
+            _ if text.contains('\0') => Err(ValueError::new("the text holds a NUL character")),
+            _ if text.starts_with('~') => {
+                Err(ValueError::new("`~` is not expanded").with_hint("write the whole path"))
+            }
+            _ if text.contains("://") => {
+                let error = ValueError::new("a URL as `source` is not supported in this version");
+                Err(error.with_hint("name a local file"))
+            }
+            _ => Ok(Self(text.to_owned())),
+        }
+    }
 }
 
 #[cfg(test)]

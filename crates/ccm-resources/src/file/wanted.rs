@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use ccm_properties::PropertyError;
+
 use super::properties::FileProperties;
-use crate::mistakes::Mistake;
 
 /// What a path is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,17 +45,17 @@ impl File {
         name: &str,
         ensure: Option<&str>,
         written: FileProperties,
-    ) -> Result<Self, Vec<Mistake>> {
+    ) -> Result<Self, Vec<PropertyError>> {
         let ensure = match ensure {
             Some("absent") => Ensure::Absent,
             Some("directory") => Ensure::Directory,
             _ => Ensure::Present,
         };
-        let mut mistakes: Vec<Mistake> = name_mistake(name).into_iter().collect();
+        let mut errors: Vec<PropertyError> = name_error(name).into_iter().collect();
         let (force, backup) = (written.force.unwrap_or_default(), written.backup.unwrap_or_default());
         if written.content.is_some() && written.source.is_some() {
             let message = "`content` and `source` are both given";
-            mistakes.push(Mistake::new("source", message, "keep one of them"));
+            errors.push(PropertyError::new("source", message).with_hint("keep one of them"));
         }
         let given = [("content", written.content.is_some()), ("source", written.source.is_some())];
         for (property, _) in given.into_iter().filter(|(_, given)| *given) {
@@ -65,22 +66,22 @@ impl File {
             };
             let word = if ensure == Ensure::Absent { "absent" } else { "directory" };
             let message = format!("`{property}` has no meaning with `ensure: {word}`");
-            mistakes.push(Mistake::new(property, message, reason));
+            errors.push(PropertyError::new(property, message).with_hint(reason));
         }
         if force && ensure != Ensure::Absent {
             let message = "`force` has a meaning with `ensure: absent` only";
-            mistakes.push(Mistake::new("force", message, "it removes a directory with everything in it"));
+            errors.push(
+                PropertyError::new("force", message)
+                    .with_hint("it removes a directory with everything in it"),
+            );
         }
         if force && backup {
             let message = "`backup` can't keep what `force` removes";
-            mistakes.push(Mistake::new(
-                "backup",
-                message,
-                "it keeps the content of one file; drop one of them",
-            ));
+            let hint = "it keeps the content of one file; drop one of them";
+            errors.push(PropertyError::new("backup", message).with_hint(hint));
         }
-        if !mistakes.is_empty() {
-            return Err(mistakes);
+        if !errors.is_empty() {
+            return Err(errors);
         }
         let mode = written.mode;
         Ok(Self {
@@ -113,7 +114,7 @@ fn odd_part(path: &str) -> Option<&str> {
 }
 
 /// What keeps a name from being the path of something that can be managed.
-fn name_mistake(name: &str) -> Option<Mistake> {
+fn name_error(name: &str) -> Option<PropertyError> {
     let shown = name.escape_debug();
     let (message, hint) = if !name.starts_with('/') {
         (format!("`{shown}` is not an absolute path"), Some("the name of a file resource is its path"))
@@ -132,5 +133,5 @@ fn name_mistake(name: &str) -> Option<Mistake> {
     } else {
         return None;
     };
-    Some(Mistake::of_name(message, hint))
+    Some(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint))
 }

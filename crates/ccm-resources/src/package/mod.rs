@@ -14,17 +14,15 @@ mod tool;
 mod values;
 mod wanted;
 
-use ccm_engine::{Managed, Provider, ResourceType, bind};
-use ccm_host::Host;
-use ccm_model::{Checked, Claim, ClaimKind, Diagnostic, Failure, MissingKind, Resource, TypeSpec, decode};
-use schemars::{Schema, SchemaGenerator};
+use ccm_engine::{Provider, TypedResource, check};
+use ccm_model::{Claim, ClaimKind, Diagnostic, MissingKind, Resource};
+use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
 
-use crate::mistakes::{COMMON, as_failure};
 use apt::APT_PACKAGES;
 use decide::PackageKind;
 use dnf::DNF_PACKAGES;
 use properties::PackageProperties;
-use wanted::{ENSURES, Mistake, Package};
+use wanted::{ENSURES, Package};
 
 /// Says what to do with packages of another tool: the command that installs one, and the guard that knows whether it is
 /// there.
@@ -44,8 +42,6 @@ macro_rules! exec_instead {
 #[derive(Debug)]
 pub(crate) struct PackageType;
 
-static PROVIDERS: [&'static dyn Provider<PackageKind>; 2] = [&APT_PACKAGES, &DNF_PACKAGES];
-
 impl TypeSpec for PackageType {
     fn name(&self) -> &'static str {
         "package"
@@ -53,6 +49,10 @@ impl TypeSpec for PackageType {
 
     fn summary(&self) -> &'static str {
         "Manages a package of the system: that it is installed, in which version, or not."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        PackageProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -95,40 +95,21 @@ impl TypeSpec for PackageType {
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        let resource = checked.resource;
-        let mut diagnostics = match decode::<PackageProperties>(&resource.properties, COMMON) {
-            Ok(properties) => {
-                let mistakes = build(resource, &properties).err().unwrap_or_default();
-                mistakes.into_iter().map(|mistake| mistake.at(checked)).collect()
-            }
-            Err(diagnostics) => diagnostics,
-        };
-        diagnostics.sort_by_key(Diagnostic::span);
-        diagnostics
-    }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<PackageProperties>()
+        check::<Self>(checked)
     }
 }
 
-impl ResourceType for PackageType {
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
-        let properties = decode::<PackageProperties>(&resource.properties, COMMON).map_err(as_failure)?;
-        let package = build(resource, &properties)
-            .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
-        let bound =
-            bind(package, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host);
-        bound.map_err(|failure| {
-            failure.with_hint(
-                "`control` says on which machines a package is managed; an `exec` can call other tools",
-            )
-        })
-    }
-}
+impl TypedResource for PackageType {
+    type Written = PackageProperties;
+    type Kind = PackageKind;
 
-fn build(resource: &Resource, properties: &PackageProperties) -> Result<Package, Vec<Mistake>> {
-    let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-    let provider = resource.provider.as_ref().map(|provider| &*provider.value);
-    Package::build(&resource.id.name, ensure, provider, properties)
+    const PROVIDERS: &'static [&'static dyn Provider<PackageKind>] = &[&APT_PACKAGES, &DNF_PACKAGES];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("`control` says on which machines a package is managed; an `exec` can call other tools");
+
+    fn build(resource: &Resource, written: PackageProperties) -> Result<Package, Vec<PropertyError>> {
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
+        Package::build(&resource.id.name, ensure, provider, &written)
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use ccm_model::{Checked, Diagnostic, Span, closest, escape_control};
+use ccm_model::{closest, escape_control};
+use ccm_properties::PropertyError;
 
 use super::properties::PackageProperties;
 use super::state::Scheme;
@@ -50,47 +51,6 @@ impl Ensure {
     }
 }
 
-/// Something wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistake {
-    at: Place,
-    message: String,
-    hint: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Name,
-    Ensure,
-    Property(&'static str),
-}
-
-impl Mistake {
-    fn new(at: Place, message: impl Into<String>, hint: Option<&str>) -> Self {
-        Self { at, message: message.into(), hint: hint.map(str::to_owned) }
-    }
-
-    /// Points at what was written.
-    pub(crate) fn at(self, checked: &Checked<'_>) -> Diagnostic {
-        let resource = checked.resource;
-        let span = match self.at {
-            Place::Name => None,
-            Place::Ensure => resource.ensure.as_ref().map(|ensure| ensure.span),
-            Place::Property(property) => resource.properties.get(property).map(|node| node.span),
-        };
-        self.diagnostic(Some(span.unwrap_or(resource.span)))
-    }
-
-    /// The same for a mistake that shows only when the resource is reached.
-    pub(crate) fn without_place(self) -> Diagnostic {
-        self.diagnostic(None)
-    }
-
-    fn diagnostic(self, place: Option<Span>) -> Diagnostic {
-        self.hint.into_iter().fold(Diagnostic::error_at(place, self.message), Diagnostic::with_hint)
-    }
-}
-
 impl Package {
     /// Builds it, or says everything that is wrong.
     pub(crate) fn build(
@@ -98,41 +58,39 @@ impl Package {
         ensure: Option<&str>,
         provider: Option<&str>,
         written: &PackageProperties,
-    ) -> Result<Self, Vec<Mistake>> {
-        let mut mistakes = Vec::new();
+    ) -> Result<Self, Vec<PropertyError>> {
+        let mut errors = Vec::new();
         if let Some((message, hint)) = name_mistake(name) {
-            mistakes.push(Mistake::new(Place::Name, message, hint));
+            errors.push(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint));
         }
-        let ensure = read_ensure(ensure).unwrap_or_else(|mistake| {
-            mistakes.push(mistake);
+        let ensure = read_ensure(ensure).unwrap_or_else(|error| {
+            errors.push(error);
             Ensure::Absent
         });
         let purge = written.purge.unwrap_or_default();
-        let at_purge = Place::Property("purge");
         if purge && ensure != Ensure::Absent {
             let message = "`purge` has a meaning with `ensure: absent` only";
             let hint = "it removes configuration files with the package";
-            mistakes.push(Mistake::new(at_purge, message, Some(hint)));
+            errors.push(PropertyError::new("purge", message).with_hint(hint));
         }
         if purge && provider == Some("dnf") {
             let message = "`purge` has no meaning with `provider: dnf`";
             let hint =
                 "rpm removes configuration files with the package, and keeps changed ones as `.rpmsave`";
-            mistakes.push(Mistake::new(at_purge, message, Some(hint)));
+            errors.push(PropertyError::new("purge", message).with_hint(hint));
         }
-        if mistakes.is_empty() {
+        if errors.is_empty() {
             Ok(Self {
                 name: name.to_owned(),
                 ensure,
-                update_cache: written.update_cache.map(|length| length.0),
+                update_cache: written.update_cache,
                 recommends: written.recommends.unwrap_or_default(),
                 purge,
-                timeout: Some(written.timeout.map_or(TIMEOUT, |length| length.0))
-                    .filter(|length| !length.is_zero()),
-                lock_timeout: written.lock_timeout.map_or(LOCK_TIMEOUT, |length| length.0),
+                timeout: Some(written.timeout.unwrap_or(TIMEOUT)).filter(|length| !length.is_zero()),
+                lock_timeout: written.lock_timeout.unwrap_or(LOCK_TIMEOUT),
             })
         } else {
-            Err(mistakes)
+            Err(errors)
         }
     }
 }
@@ -142,7 +100,7 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 /// How long a lock is waited for if nothing is said.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
 
-fn read_ensure(written: Option<&str>) -> Result<Ensure, Mistake> {
+fn read_ensure(written: Option<&str>) -> Result<Ensure, PropertyError> {
     let written = written.unwrap_or(ENSURES[0]);
     match written {
         "present" => return Ok(Ensure::Present),
@@ -153,7 +111,7 @@ fn read_ensure(written: Option<&str>) -> Result<Ensure, Mistake> {
     // A word without a digit was hardly meant as a version.
     if written.contains(|c: char| c.is_ascii_digit()) {
         return match version_mistake(written) {
-            Some(message) => Err(Mistake::new(Place::Ensure, message, None)),
+            Some(message) => Err(PropertyError::of_ensure(message)),
             None => Ok(Ensure::Version(written.to_owned())),
         };
     }
@@ -167,5 +125,5 @@ fn read_ensure(written: Option<&str>) -> Result<Ensure, Mistake> {
         "held" => Some("ccm respects held packages, and holds none itself".to_owned()),
         _ => closest(written, ENSURES).map(|word| format!("did you mean `{word}`?")),
     };
-    Err(Mistake::new(Place::Ensure, message, hint.as_deref()))
+    Err(hint.into_iter().fold(PropertyError::of_ensure(message), PropertyError::with_hint))
 }

@@ -12,14 +12,10 @@ mod systemd;
 mod values;
 mod wanted;
 
-use ccm_engine::{Managed, Provider, ResourceType, bind};
-use ccm_host::Host;
-use ccm_model::{
-    Checked, Claim, ClaimKind, Diagnostic, Failure, MissingKind, Node, Resource, TypeSpec, decode,
-};
-use schemars::{Schema, SchemaGenerator};
+use ccm_engine::{Provider, TypedResource, check};
+use ccm_model::{Claim, ClaimKind, Diagnostic, MissingKind, Node, Resource};
+use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
 
-use crate::mistakes::{COMMON, Mistake, as_failure};
 use decide::ServiceKind;
 use properties::ServiceProperties;
 use systemd::Systemd;
@@ -29,8 +25,6 @@ use wanted::{Service, unit_name};
 #[derive(Debug)]
 pub(crate) struct ServiceType;
 
-static PROVIDERS: [&'static dyn Provider<ServiceKind>; 1] = [&Systemd];
-
 impl TypeSpec for ServiceType {
     fn name(&self) -> &'static str {
         "service"
@@ -38,6 +32,10 @@ impl TypeSpec for ServiceType {
 
     fn summary(&self) -> &'static str {
         "Manages a service: whether it runs, and whether it is started at boot."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        ServiceProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -83,34 +81,20 @@ impl TypeSpec for ServiceType {
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        let mut diagnostics = match decode::<ServiceProperties>(&checked.resource.properties, COMMON) {
-            Ok(properties) => {
-                let mistakes = build(checked.resource, &properties).err().unwrap_or_default();
-                mistakes.into_iter().map(|mistake| mistake.at(checked)).collect()
-            }
-            Err(diagnostics) => diagnostics,
-        };
-        diagnostics.sort_by_key(Diagnostic::span);
-        diagnostics
-    }
-
-    fn schema(&self) -> Schema {
-        SchemaGenerator::default().into_root_schema_for::<ServiceProperties>()
+        check::<Self>(checked)
     }
 }
 
-impl ResourceType for ServiceType {
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
-        let properties = decode::<ServiceProperties>(&resource.properties, COMMON).map_err(as_failure)?;
-        let service = build(resource, &properties)
-            .map_err(|mistakes| as_failure(mistakes.into_iter().map(Mistake::without_place).collect()))?;
-        let bound =
-            bind(service, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host);
-        bound.map_err(|failure| failure.with_hint("`control` says on which machines a service is managed"))
-    }
-}
+impl TypedResource for ServiceType {
+    type Written = ServiceProperties;
+    type Kind = ServiceKind;
 
-fn build(resource: &Resource, properties: &ServiceProperties) -> Result<Service, Vec<Mistake>> {
-    let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-    Service::build(&resource.id.name, ensure, properties)
+    const PROVIDERS: &'static [&'static dyn Provider<ServiceKind>] = &[&Systemd];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("`control` says on which machines a service is managed");
+
+    fn build(resource: &Resource, written: ServiceProperties) -> Result<Service, Vec<PropertyError>> {
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        Service::build(&resource.id.name, ensure, &written)
+    }
 }

@@ -1,11 +1,9 @@
 //! Property values that are more than text: each is checked where it is read.
 
-use ccm_model::{Text, closest, escape_control};
-use schemars::json_schema;
-use serde::de::{Deserialize, Deserializer, Error};
+use ccm_model::{closest, escape_control};
+use ccm_properties::{PropertyKind, TextValue, ValueError};
 
 use super::decide::Verb;
-use crate::inline_schema::inline_schema;
 
 /// What a refresh does to a service that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,26 +29,21 @@ impl OnRefresh {
     }
 }
 
-impl<'de> Deserialize<'de> for OnRefresh {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?.0;
-        match &*text {
+impl TextValue for OnRefresh {
+    const KIND: PropertyKind = PropertyKind::Words(&Self::WORDS);
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
             "restart" => Ok(Self::Restart),
             "reload" => Ok(Self::Reload),
             "reload-or-restart" => Ok(Self::ReloadOrRestart),
             _ => {
-                let shown = escape_control(&text);
-                let meant = closest(&text, Self::WORDS);
-                let hint = meant.map(|word| format!("\nhint: did you mean `{word}`?")).unwrap_or_default();
+                let shown = escape_control(text);
                 let message = format!(
-                    "expected `restart`, `reload` or `reload-or-restart`, found the text \"{shown}\"{hint}"
+                    "expected `restart`, `reload` or `reload-or-restart`, found the text \"{shown}\""
                 );
-                Err(D::Error::custom(message))
+                Err(ValueError::new(message).with_suggestion(closest(text, Self::WORDS)))
             }
         }
     }
-}
-
-inline_schema! {
-    OnRefresh => |_generator| json_schema!({ "enum": OnRefresh::WORDS });
 }

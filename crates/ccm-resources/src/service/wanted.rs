@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use ccm_properties::PropertyError;
+
 use super::properties::ServiceProperties;
 use super::values::OnRefresh;
-use crate::mistakes::Mistake;
 
 /// Whether it is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,32 +36,37 @@ impl Service {
         name: &str,
         ensure: Option<&str>,
         written: &ServiceProperties,
-    ) -> Result<Self, Vec<Mistake>> {
+    ) -> Result<Self, Vec<PropertyError>> {
         let ensure = if ensure == Some("stopped") { Ensure::Stopped } else { Ensure::Running };
-        let mut mistakes = Vec::new();
-        let unit = unit_name(name).unwrap_or_else(|mistake| {
-            mistakes.push(mistake);
+        let mut errors = Vec::new();
+        let unit = unit_name(name).unwrap_or_else(|error| {
+            errors.push(error);
             String::new()
         });
         if written.masked == Some(true) && ensure == Ensure::Running {
             let message = "a service that is masked can't be started";
-            mistakes.push(Mistake::new("masked", message, "add `ensure: stopped`"));
+            errors.push(PropertyError::new("masked", message).with_hint("add `ensure: stopped`"));
         }
         if written.masked == Some(true) && written.enable == Some(true) {
             let message = "a service that is masked can't be enabled";
-            mistakes.push(Mistake::new("enable", message, "drop `enable` or `masked`"));
+            errors.push(PropertyError::new("enable", message).with_hint("drop `enable` or `masked`"));
         }
         if written.on_refresh.is_some() && ensure == Ensure::Stopped {
             let message = "`on_refresh` has no meaning with `ensure: stopped`";
-            mistakes.push(Mistake::new("on_refresh", message, "what is stopped is left alone by a refresh"));
+            errors.push(
+                PropertyError::new("on_refresh", message)
+                    .with_hint("what is stopped is left alone by a refresh"),
+            );
         }
-        let timeout = written.timeout.map(|timeout| timeout.0);
+        let timeout = written.timeout;
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             let message = "no service starts or stops in no time";
-            mistakes.push(Mistake::new("timeout", message, "write how long it may take, like `90s`"));
+            errors.push(
+                PropertyError::new("timeout", message).with_hint("write how long it may take, like `90s`"),
+            );
         }
-        if !mistakes.is_empty() {
-            return Err(mistakes);
+        if !errors.is_empty() {
+            return Err(errors);
         }
         Ok(Self {
             name: name.to_owned(),
@@ -94,18 +100,20 @@ const SUFFIXES: [&str; 11] = [
 const LONGEST: usize = 255;
 
 /// The whole name of a unit: a name without one of the endings means a service.
-pub(super) fn unit_name(name: &str) -> Result<String, Mistake> {
-    let mistake = |message: String, hint: Option<&str>| Err(Mistake::of_name(message, hint));
+pub(super) fn unit_name(name: &str) -> Result<String, PropertyError> {
+    let error = |message: String, hint: Option<&str>| {
+        Err(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint))
+    };
     let shown = name.escape_debug();
     if name.contains('/') {
         let hint = "the name of a service resource is that of its unit, like `nginx` or `backup.timer`";
-        return mistake(format!("`{shown}` is a path, not the name of a unit"), Some(hint));
+        return error(format!("`{shown}` is a path, not the name of a unit"), Some(hint));
     }
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+:~-@\\".contains(c);
     if let Some(wrong) = name.chars().find(|c| !is_allowed(*c)) {
         let hint = "`systemd-escape` writes any text as a part of a name";
         let wrong = wrong.escape_debug();
-        return mistake(format!("`{shown}` holds `{wrong}`, which no name of a unit can"), Some(hint));
+        return error(format!("`{shown}` holds `{wrong}`, which no name of a unit can"), Some(hint));
     }
     let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
     let unit = match suffix.filter(|suffix| SUFFIXES.contains(suffix)) {
@@ -114,14 +122,14 @@ pub(super) fn unit_name(name: &str) -> Result<String, Mistake> {
     };
     let stem = unit.rsplit_once('.').map_or(&*unit, |(stem, _)| stem);
     if stem.is_empty() || stem.starts_with('@') {
-        return mistake(format!("`{shown}` is not the name of a unit"), None);
+        return error(format!("`{shown}` is not the name of a unit"), None);
     }
     if unit.len() > LONGEST {
-        return mistake(format!("`{shown}` is longer than the name of a unit can be"), None);
+        return error(format!("`{shown}` is longer than the name of a unit can be"), None);
     }
     if let Some(template) = stem.strip_suffix('@') {
         let hint = format!("name an instance of it, like `{template}@NAME`");
-        return mistake(format!("`{shown}` is a template, which does not run itself"), Some(&hint));
+        return error(format!("`{shown}` is a template, which does not run itself"), Some(&hint));
     }
     Ok(unit)
 }

@@ -1,9 +1,10 @@
 //! Resources of any type from a few words.
 
 use ccm_model::{
-    Checked, Diagnostic, Entry, Key, Map, Node, Properties, Resource, ResourceId, Scalar, ScalarStyle,
-    SourceId, Span, Spanned, TypeSpec, Value,
+    Diagnostic, Entry, Key, Map, Node, Properties, Resource, ResourceId, Scalar, ScalarStyle, SourceId, Span,
+    Spanned, Value,
 };
+use ccm_properties::{Checked, TypeSpec};
 use ccm_resources::types;
 
 /// A plain scalar; `[a|b]` is a list and `{a=1|b=2}` a map of them, and `<5>` is what an expression yielded.

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{Completed, FactPath, Loaded, Request, Sources, load, schema};
-use ccm_model::{Diagnostic, ResourceIndex, Severity, SourceMap, TypeSpec};
+use ccm_model::{Diagnostic, ResourceIndex, Severity, SourceMap};
+use ccm_properties::{TypeSpec, aliases};
 use samples::{SAMPLES, Sample};
 
 /// How the value of a property is given.
@@ -154,12 +155,9 @@ impl<'a> Cell<'a> {
             Completed::Resource(_) if !self.is_wrong => None,
             Completed::Mistaken(errors) if self.is_wrong => {
                 // A second name has been replaced by the first one.
-                let types = types();
-                let aliases =
-                    types.iter().find(|spec| spec.name() == self.type_name).map(|spec| spec.aliases());
-                let alias =
-                    aliases.unwrap_or_default().iter().find(|(alias, _)| *alias == self.sample.property);
-                let name = alias.map_or(self.sample.property, |(_, name)| *name);
+                let spec = types().into_iter().find(|spec| spec.name() == self.type_name).expect("a type");
+                let alias = aliases(spec.properties()).find(|(alias, _)| *alias == self.sample.property);
+                let name = alias.map_or(self.sample.property, |(_, name)| name);
                 let names_it = |error: &Diagnostic| error.message.starts_with(&format!("`{name}`: "));
                 let is_named = !errors.is_empty() && errors.iter().all(names_it);
                 (!is_named).then(|| format!("the property is not named: {errors:?}"))

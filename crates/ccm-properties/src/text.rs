@@ -1,16 +1,21 @@
 //! Text as it was written.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
+use crate::{PropertyKind, TextValue, ValueError};
 
 /// Text; a number or a boolean in its place is taken as it was written, so `5.10` keeps its zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(pub String);
+
+impl TextValue for Text {
+    const KIND: PropertyKind = PropertyKind::TEXT;
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        Ok(Self(text.to_owned()))
+    }
+}
 
 impl Deref for Text {
     type Target = str;
@@ -29,19 +34,5 @@ impl fmt::Display for Text {
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
-    }
-}
-
-impl JsonSchema for Text {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Text".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number", "boolean"] })
     }
 }

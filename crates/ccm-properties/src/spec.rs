@@ -1,8 +1,10 @@
-//! What a resource type tells the loader.
+//! Descriptions of resource types.
 
-use crate::{Claim, Diagnostic, Map, MissingKind, Node, Properties, Resource};
+use ccm_model::{Claim, Diagnostic, Map, MissingKind, Node, Properties, Resource};
 
-/// What a check needs to know beside the resource.
+use crate::{PropertySpec, TextSyntax, find};
+
+/// Resource to check, and all that a check may look at.
 pub struct Checked<'a> {
     /// The resource, its properties expanded as far as they can be before a run.
     pub resource: &'a Resource,
@@ -10,31 +12,6 @@ pub struct Checked<'a> {
     pub source_text: &'a str,
     /// The values that must not be shown, as far as they are known and long enough to be looked for.
     pub secrets: &'a [String],
-}
-
-/// Who reads a text of a property after ccm, and so what an expression may put into it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// Nobody: it is what it is.
-    Nobody,
-    /// A shell, which has a use for `${HOME}` and the like.
-    Shell,
-    /// It is split into words by the quoting of a shell: what an expression yields stays within its word.
-    Words,
-    /// It may be a call of one of these functions, with a quoted argument: what an expression yields stays within
-    /// the argument.
-    Call(&'static [&'static str]),
-    /// It is a map, whose entries have these readers; the others have none.
-    Entries(&'static [(&'static str, Self)]),
-}
-
-impl Reader {
-    /// Who reads what stands in a map under that key, if this is who reads the map.
-    #[must_use]
-    pub fn of_entry(self, key: &str) -> Self {
-        let Self::Entries(entries) = self else { return self };
-        entries.iter().find(|(known, _)| *known == key).map_or(Self::Nobody, |(_, reader)| *reader)
-    }
 }
 
 /// A manifest that a resource applies.
@@ -46,7 +23,7 @@ pub struct ChildManifest<'a> {
     pub noop: bool,
     /// Look at the health of its resources alone.
     pub health_check_only: bool,
-    /// Whether it may apply manifests itself.
+    /// `true` if it may apply manifests itself.
     pub allow_apply: bool,
     /// Values laid over its own data.
     pub data: Option<&'a Node>,
@@ -60,10 +37,8 @@ pub trait TypeSpec {
     /// One sentence on what it manages.
     fn summary(&self) -> &'static str;
 
-    /// Second names of properties, each with the name it stands for. Giving both is an error.
-    fn aliases(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
+    /// Table of the type's own properties.
+    fn properties(&self) -> &'static [PropertySpec];
 
     /// Names of properties and providers that a later version brings; they are refused by name until then.
     fn not_yet(&self) -> &'static [&'static str] {
@@ -73,8 +48,8 @@ pub trait TypeSpec {
     /// The values that `ensure` may have, the default first.
     fn ensures(&self) -> &'static [&'static str];
 
-    /// What else `ensure` may be, as a pattern for the schema. The loader takes any text then, and the type's
-    /// check says what is wrong with it.
+    /// Regular expression of other values of `ensure`, for the schema. The loader takes any text then, and the type's check
+    /// finds what is wrong with it.
     fn ensure_pattern(&self) -> Option<&'static str> {
         None
     }
@@ -94,10 +69,21 @@ pub trait TypeSpec {
         None
     }
 
-    /// Tells who reads the text of that property. The resource's name is asked for as `name`.
-    fn reader(&self, property: &str, provider: Option<&str>, properties: &Properties) -> Reader {
-        let _ = (property, provider, properties);
-        Reader::Nobody
+    /// Returns the syntax of the text of that property, or of the resource's name as `name`. Where it depends on the
+    /// provider, the type overrides this.
+    fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
+        let _ = provider;
+        self.declared_syntax(property, properties)
+    }
+
+    /// Returns the syntax that the table declares. A name is read as the property that it stands in for.
+    fn declared_syntax(&self, property: &str, properties: &Properties) -> TextSyntax {
+        let property = match property {
+            "name" => self.named_property().filter(|named| properties.get(named).is_none()),
+            _ => Some(property),
+        };
+        let found = property.and_then(|property| find(self.properties(), property));
+        found.map_or(TextSyntax::Plain, |property| property.syntax)
     }
 
     /// The property that the name stands in for where it is not given. The text of the name is then read as
@@ -138,26 +124,17 @@ pub trait TypeSpec {
         true
     }
 
-    /// The keys below `ccm` that are this type's. What a manifest says there is in
-    /// [`Resource::settings`](crate::Resource::settings) of its resources of the type.
-    fn settings(&self) -> &'static [&'static str] {
+    /// The keys below `ccm` that are this type's. The resources of the type find their values in [`Resource::settings`].
+    fn settings(&self) -> &'static [PropertySpec] {
         &[]
     }
 
-    /// Finds every mistake in what a manifest says below these keys.
+    /// Finds every error in what a manifest says below these keys.
     fn check_settings(&self, settings: &Map) -> Vec<Diagnostic> {
         let _ = settings;
         Vec::new()
     }
 
-    /// The JSON schema of these keys: an object with `properties`.
-    fn settings_schema(&self) -> Option<schemars::Schema> {
-        None
-    }
-
-    /// Finds every mistake in the type's own properties.
+    /// Finds every error in the type's own properties, in the order of their locations.
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic>;
-
-    /// The JSON schema of the type's own properties: an object with `properties`.
-    fn schema(&self) -> schemars::Schema;
 }

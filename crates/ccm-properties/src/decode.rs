@@ -1,0 +1,183 @@
+//! Nodes to typed properties, with every error at its location.
+
+use ccm_model::{Diagnostic, Entry, Kind, Map, Node, Properties, Scalar, ScalarStyle, closest};
+
+use crate::{CommonProperty, PropertyKind, PropertySpec, ValueError};
+
+/// One more than anybody reads.
+pub(crate) const MAX_ERRORS: usize = 10_001;
+
+/// Value of a property, decoded from what was written.
+pub trait PropertyValue: Sized {
+    /// Kind of the value.
+    const KIND: PropertyKind;
+
+    /// Decodes a node that is not null. Adds every error and returns nothing if there is one.
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self>;
+}
+
+/// Value of a property that is written as one text. Numbers and booleans count as the text that was written.
+pub trait TextValue: Sized {
+    /// Kind of the value.
+    const KIND: PropertyKind;
+
+    /// Decodes a text.
+    fn from_text(text: &str) -> Result<Self, ValueError>;
+}
+
+impl<T: TextValue> PropertyValue for T {
+    const KIND: PropertyKind = <T as TextValue>::KIND;
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let decoded = match node.as_text() {
+            Some(text) => T::from_text(text).map_err(|error| error.at(node.span)),
+            None => Err(expected("text", node)),
+        };
+        decoded.map_err(|error| errors.push(error)).ok()
+    }
+}
+
+/// Properties that belong together, each optional. [`properties!`](crate::properties) implements it.
+pub trait PropertySet: Default {
+    /// Table of the properties.
+    const PROPERTIES: &'static [PropertySpec];
+
+    /// Decodes one property; null means not given. Returns `false` if there is none of that name.
+    fn set(&mut self, entry: &Entry, errors: &mut Vec<Diagnostic>) -> bool;
+}
+
+/// Decodes the properties of a resource. Those with an error are left out.
+pub fn decode<T: PropertySet>(properties: &Properties) -> (T, Vec<Diagnostic>) {
+    let common = || CommonProperty::ALL.into_iter().map(|property| property.spec().name);
+    decode_entries(properties.given(), common)
+}
+
+/// Decodes a map on its own, such as a section of the manifest.
+pub fn decode_map<T: PropertySet>(map: &Map) -> Result<T, Vec<Diagnostic>> {
+    let (decoded, errors) = decode_entries(map.entries().iter(), std::iter::empty);
+    if errors.is_empty() { Ok(decoded) } else { Err(errors) }
+}
+
+/// Decodes a property that is a set of properties itself.
+pub fn decode_record<T: PropertySet>(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<T> {
+    let decoded = match node.as_map() {
+        Some(map) => decode_map(map),
+        None => Err(vec![expected("a map", node)]),
+    };
+    decoded.map_err(|found| errors.extend(found)).ok()
+}
+
+fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
+    entries: impl Iterator<Item = &'e Entry>,
+    also_known: impl Fn() -> I,
+) -> (T, Vec<Diagnostic>) {
+    let (mut decoded, mut errors) = (T::default(), Vec::new());
+    for entry in entries {
+        if errors.len() >= MAX_ERRORS {
+            break;
+        }
+        if !decoded.set(entry, &mut errors) {
+            let names = || T::PROPERTIES.iter().map(|property| property.name).chain(also_known());
+            let message = format!("unknown property `{}`", entry.key.text.escape_debug());
+            let error = Diagnostic::error(entry.key.span, message);
+            errors.push(match closest(&entry.key.text, names()) {
+                None => error.with_hint(format!("known here: {}", names().collect::<Vec<_>>().join(", "))),
+                near => error.with_suggestion(near),
+            });
+        }
+    }
+    (decoded, errors)
+}
+
+/// Builds the error of a value of another kind, with a hint for the usual slip.
+pub fn expected(what: &str, node: &Node) -> Diagnostic {
+    let error = Diagnostic::error(node.span, format!("expected {what}, found {}", node.describe()));
+    let Some(scalar) = node.as_scalar() else { return error };
+    match (what, &*scalar.text) {
+        ("a boolean", "yes" | "on" | "Yes" | "On" | "YES" | "ON" | "y") => {
+            error.with_hint(format!("write `true`: `{}` is text", scalar.text))
+        }
+        ("a boolean", "no" | "off" | "No" | "Off" | "NO" | "OFF" | "n") => {
+            error.with_hint(format!("write `false`: `{}` is text", scalar.text))
+        }
+        ("a boolean", "true" | "false") | ("a whole number", _)
+            if scalar.kind() == Kind::Text && looks_quoted(scalar) =>
+        {
+            error.with_hint("write it without quotes")
+        }
+        ("a list", text) if scalar.kind() != Kind::Null && text.len() <= 60 && !text.contains('\n') => {
+            error.with_hint(format!("write `[{text}]`"))
+        }
+        _ => error,
+    }
+}
+
+fn looks_quoted(scalar: &Scalar) -> bool {
+    let plain = Scalar { text: scalar.text.clone(), style: ScalarStyle::Plain };
+    plain.kind() != Kind::Text
+}
+
+/// Declares properties: the struct of their values, each an `Option`, and their table.
+///
+/// Fields that differ from [`PropertySpec::new`] stand in braces behind a property. The default is not part of the doc comment.
+///
+/// ```
+/// use ccm_properties::{PropertySet, Text, properties};
+///
+/// properties! {
+///     /// Properties of a greeting.
+///     #[derive(Debug, Default)]
+///     pub struct GreetingProperties {
+///         /// Text of the greeting.
+///         text: Text { sensitive: true },
+///         /// Say it twice.
+///         twice: bool { default: Some("`false`") },
+///     }
+/// }
+///
+/// assert_eq!(GreetingProperties::PROPERTIES[1].description(), "Say it twice. Default: `false`.");
+/// ```
+#[macro_export]
+macro_rules! properties {
+    ($(#[$attribute:meta])* $visibility:vis struct $set:ident {
+        $($(#[doc = $line:literal])* $name:ident: $value:ty $({ $($key:ident: $given:expr),* $(,)? })?,)*
+    }) => {
+        $(#[$attribute])*
+        $visibility struct $set {
+            $($(#[doc = $line])* $visibility $name: Option<$value>,)*
+        }
+
+        impl $crate::PropertySet for $set {
+            const PROPERTIES: &'static [$crate::PropertySpec] = &[$(
+                $crate::PropertySpec {
+                    $($($key: $given,)*)?
+                    ..$crate::PropertySpec::new::<$value>(stringify!($name), &[$($line),*])
+                },
+            )*];
+
+            fn set(&mut self, entry: &$crate::Entry, errors: &mut Vec<$crate::Diagnostic>) -> bool {
+                match &*entry.key.text {
+                    $(stringify!($name) => {
+                        if !entry.value.is_null() {
+                            self.$name = <$value as $crate::PropertyValue>::decode(&entry.value, errors);
+                        }
+                    })*
+                    _ => return false,
+                }
+                true
+            }
+        }
+
+        impl $crate::PropertyValue for $set {
+            const KIND: $crate::PropertyKind =
+                $crate::PropertyKind::Record { properties: <Self as $crate::PropertySet>::PROPERTIES, min: 0 };
+
+            fn decode(node: &$crate::Node, errors: &mut Vec<$crate::Diagnostic>) -> Option<Self> {
+                $crate::decode_record(node, errors)
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests;

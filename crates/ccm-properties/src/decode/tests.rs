@@ -1,0 +1,213 @@
+use std::time::Duration;
+
+use ccm_model::{Key, SourceId, Span, Value};
+
+use super::*;
+use crate::{Named, OneOrMany, Text, TextSyntax};
+
+properties! {
+    #[derive(Debug, Default, PartialEq)]
+    struct Sample {
+        /// Permissions,
+        /// in octal digits.
+        mode: Text { default: Some("`0644`"), sensitive: true },
+        force: bool,
+        returns: Vec<i64>,
+        level: Level,
+        pause: Duration,
+        guards: OneOrMany<Text> { aliases: &["guard"], syntax: TextSyntax::Argv },
+        variables: Named<Text>,
+        inner: Inner,
+        any: serde_json::Value,
+    }
+}
+
+properties! {
+    #[derive(Debug, Default, PartialEq)]
+    struct Inner {
+        count: i64 { required: true },
+        on: bool,
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Level {
+    OnFailure,
+    Never,
+}
+
+impl TextValue for Level {
+    const KIND: PropertyKind = PropertyKind::Words(&["on_failure", "never"]);
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
+            "on_failure" => Ok(Self::OnFailure),
+            "never" => Ok(Self::Never),
+            _ => Err(ValueError::not_one_of(text, &["on_failure", "never"])),
+        }
+    }
+}
+
+fn node(value: Value, at: usize) -> Node {
+    Node { value, span: Span::new(SourceId(0), at, at + 1) }
+}
+
+fn plain(text: &str, at: usize) -> Node {
+    node(Value::Scalar(Scalar { text: text.into(), style: ScalarStyle::Plain }), at)
+}
+
+fn list(elements: Vec<Node>, at: usize) -> Node {
+    node(Value::List(elements), at)
+}
+
+/// A map; the key of an entry is 100 behind its value.
+fn map(entries: Vec<(&str, Node)>) -> Map {
+    let entry = |(key, value): (&str, Node)| Entry {
+        key: Key { text: key.into(), span: Span::new(SourceId(0), value.span.start as usize + 100, 0) },
+        value,
+    };
+    Map::new(entries.into_iter().map(entry).collect())
+}
+
+fn decoded(entries: Vec<(&str, Node)>) -> (Sample, Vec<String>) {
+    let (sample, errors) = decode(&Properties::new(map(entries), None));
+    let shown = |error: &Diagnostic| {
+        let start = error.span().map(|span| span.start).unwrap_or_default();
+        let line = [vec![error.message.clone()], error.hints.clone()].concat().join(" | ");
+        format!("{start} {line}")
+    };
+    (sample, errors.iter().map(shown).collect())
+}
+
+#[test]
+fn values_are_taken_as_they_were_written() {
+    let (sample, errors) = decoded(vec![
+        ("mode", plain("0644", 1)),
+        ("force", plain("true", 2)),
+        ("returns", list(vec![plain("0", 4), plain("3", 5)], 3)),
+        ("level", plain("on_failure", 6)),
+        ("pause", plain("1m30s", 7)),
+        ("guards", plain("5.10", 8)),
+        ("variables", node(Value::Map(map(vec![("B", plain("1", 10)), ("A", plain("x", 11))])), 9)),
+        ("inner", node(Value::Map(map(vec![("count", plain("7", 13)), ("on", plain("~", 14))])), 12)),
+        ("any", list(vec![plain("1.5", 16), plain("x", 17)], 15)),
+    ]);
+    assert_eq!(errors, [""; 0]);
+    let named = |name: &str, value: &str| (name.to_owned(), Text::from(value));
+    let expected = Sample {
+        mode: Some("0644".into()),
+        force: Some(true),
+        returns: Some(vec![0, 3]),
+        level: Some(Level::OnFailure),
+        pause: Some(Duration::from_secs(90)),
+        guards: Some(OneOrMany(vec!["5.10".into()])),
+        variables: Some(Named(vec![named("B", "1"), named("A", "x")])),
+        inner: Some(Inner { count: Some(7), on: None }),
+        any: Some(serde_json::json!([1.5, "x"])),
+    };
+    assert_eq!(sample, expected);
+    assert_eq!(decoded(vec![("mode", plain("~", 1))]), (Sample::default(), Vec::new()));
+}
+
+#[test]
+fn every_error_is_reported_at_its_location_and_the_rest_is_decoded() {
+    let inner = map(vec![("cuont", plain("7", 31)), ("count", plain("x", 32)), ("on", plain("[", 33))]);
+    let (sample, errors) = decoded(vec![
+        ("mod", plain("0644", 1)),
+        ("force", plain("yes", 2)),
+        ("returns", list(vec![plain("0", 4), plain("x", 5), plain("y", 6)], 3)),
+        ("level", plain("on_failur", 7)),
+        ("pause", plain("5 parsecs", 8)),
+        ("guards", list(vec![plain("x", 10), list(Vec::new(), 11), plain("~", 12)], 9)),
+        ("variables", node(Value::Map(map(vec![("A", plain("", 21)), ("B", list(Vec::new(), 22))])), 20)),
+        ("inner", node(Value::Map(inner), 30)),
+        ("proivder", plain("x", 40)),
+        ("banana", plain("x", 41)),
+        ("mode", plain("0600", 42)),
+    ]);
+    assert_eq!(
+        errors,
+        [
+            "101 unknown property `mod` | did you mean `mode`?",
+            "2 expected a boolean, found the text `yes` | write `true`: `yes` is text",
+            "5 expected a whole number, found the text `x`",
+            "6 expected a whole number, found the text `y`",
+            "7 expected `on_failure` or `never`, found `on_failur` | did you mean `on_failure`?",
+            "8 `5 parsecs` is not a duration | write it like `30s`, `5m`, `1h30m` or `1.5h`",
+            "11 expected text, found a list",
+            "12 expected text, found nothing",
+            "21 expected text, found nothing",
+            "22 expected text, found a list",
+            "131 unknown property `cuont` | did you mean `count`?",
+            "32 expected a whole number, found the text `x`",
+            "33 expected a boolean, found the text `[`",
+            "140 unknown property `proivder` | did you mean `provider`?",
+            "141 unknown property `banana` | known here: mode, force, returns, level, pause, guards, variables, inner, \
+             any, alias, ensure, provider, require, subscribe, control",
+        ]
+    );
+    assert_eq!(sample, Sample { mode: Some("0600".into()), ..Sample::default() });
+}
+
+#[test]
+fn hints_name_the_usual_slip() {
+    let quoted = |text: &str| Node::text(text, Span::new(SourceId(0), 1, 2));
+    let errors = decoded(vec![
+        ("returns", plain("3", 1)),
+        ("force", quoted("true")),
+        ("inner", node(Value::Map(map(vec![("count", quoted("7")), ("on", plain("off", 1))])), 1)),
+    ]);
+    assert_eq!(
+        errors.1,
+        [
+            "1 expected a list, found the number `3` | write `[3]`",
+            "1 expected a boolean, found the text `true` | write it without quotes",
+            "1 expected a whole number, found the text `7` | write it without quotes",
+            "1 expected a boolean, found the text `off` | write `false`: `off` is text",
+        ]
+    );
+}
+
+#[test]
+fn a_table_says_all_that_was_declared() {
+    let [mode, .., inner, _] = Sample::PROPERTIES else { panic!("properties") };
+    assert_eq!((mode.name, mode.sensitive, mode.required), ("mode", true, false));
+    assert_eq!(mode.meaning(), "Permissions,\nin octal digits.");
+    assert_eq!(mode.description(), "Permissions,\nin octal digits. Default: `0644`.");
+    assert_eq!(inner.syntax, TextSyntax::Record(Inner::PROPERTIES));
+    let aliases: Vec<_> = crate::aliases(Sample::PROPERTIES).collect();
+    assert_eq!(aliases, [("guard", "guards")]);
+    let kinds: Vec<String> = Sample::PROPERTIES.iter().map(|property| property.kind.to_string()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "text",
+            "boolean",
+            "list of numbers",
+            "`on_failure`, `never`",
+            "text or `0`",
+            "text or list of text",
+            "map",
+            "map",
+            "any value",
+        ]
+    );
+}
+
+#[test]
+fn the_schema_comes_from_the_table() {
+    let schemas = crate::schemas(Sample::PROPERTIES);
+    let inner = serde_json::json!({
+        "type": ["object", "null"],
+        "additionalProperties": false,
+        "properties": {
+            "count": { "type": ["integer", "null"], "description": "" },
+            "on": { "type": ["boolean", "null"], "description": "" },
+        },
+        "required": ["count"],
+        "description": "",
+    });
+    assert_eq!(schemas["inner"], inner);
+    assert_eq!(schemas["level"]["enum"], serde_json::json!(["on_failure", "never", null]));
+    assert_eq!(schemas["guards"]["anyOf"][0]["anyOf"][1]["type"], "array");
+}

@@ -1,0 +1,158 @@
+//! Errors in properties.
+
+use ccm_model::{Diagnostic, Node, Span, closest};
+use thiserror::Error;
+
+use crate::Checked;
+
+/// Error in a value, without its location.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct ValueError {
+    message: String,
+    hint: Option<String>,
+}
+
+impl ValueError {
+    /// Builds an error.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    /// Builds the error of a text that is none of these words.
+    pub fn not_one_of(text: &str, words: &[&str]) -> Self {
+        let shown: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        let message = format!("expected {}, found `{}`", shown.join(" or "), text.escape_debug());
+        Self::new(message).with_suggestion(closest(text, words.iter().copied()))
+    }
+
+    /// Sets the advice.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Suggests a word, if there is one.
+    #[must_use]
+    pub fn with_suggestion(self, word: Option<&str>) -> Self {
+        match word {
+            Some(word) => self.with_hint(format!("did you mean `{word}`?")),
+            None => self,
+        }
+    }
+
+    /// Adds the location.
+    pub fn at(self, span: Span) -> Diagnostic {
+        self.hint.into_iter().fold(Diagnostic::error(span, self.message), Diagnostic::with_hint)
+    }
+}
+
+/// Error in a name, or in properties that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct PropertyError {
+    part: Part,
+    /// Element of a list.
+    element: Option<usize>,
+    /// Byte of a text.
+    byte: Option<usize>,
+    message: String,
+    hint: Option<String>,
+    /// `true` if it follows from an error that is reported elsewhere.
+    follows: bool,
+}
+
+/// Part of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Name,
+    Ensure,
+    Property(&'static str),
+}
+
+impl PropertyError {
+    fn of(part: Part, message: impl Into<String>) -> Self {
+        Self { part, element: None, byte: None, message: message.into(), hint: None, follows: false }
+    }
+
+    /// Builds an error in a property. It is shown at the name if the property is not given.
+    pub fn new(property: &'static str, message: impl Into<String>) -> Self {
+        Self::of(Part::Property(property), message)
+    }
+
+    /// Builds an error in the name.
+    pub fn of_name(message: impl Into<String>) -> Self {
+        Self::of(Part::Name, message)
+    }
+
+    /// Builds an error in `ensure`.
+    pub fn of_ensure(message: impl Into<String>) -> Self {
+        Self::of(Part::Ensure, message)
+    }
+
+    /// Sets the advice.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Sets the element of the list that is meant.
+    #[must_use]
+    pub fn at_element(self, element: Option<usize>) -> Self {
+        Self { element, ..self }
+    }
+
+    /// Sets the byte of the text that is meant.
+    #[must_use]
+    pub fn at_byte(self, byte: usize) -> Self {
+        Self { byte: Some(byte), ..self }
+    }
+
+    /// Marks an error that follows from one that is reported elsewhere.
+    #[must_use]
+    pub fn following(self) -> Self {
+        Self { follows: true, ..self }
+    }
+
+    /// Returns `true` if it may only be there because one of the properties in `wrong` could not be decoded. Those of
+    /// one group in `together` are judged together.
+    pub fn may_follow_from(&self, wrong: &[&str], together: &[&[&str]]) -> bool {
+        let is_about = |group: &&&[&str]| self.property().is_some_and(|property| group.contains(&property));
+        let about = together.iter().find(is_about);
+        self.follows || about.is_some_and(|group| group.iter().any(|property| wrong.contains(property)))
+    }
+
+    /// Returns the property that is meant.
+    pub fn property(&self) -> Option<&'static str> {
+        match self.part {
+            Part::Property(property) => Some(property),
+            Part::Name | Part::Ensure => None,
+        }
+    }
+
+    /// Adds the location in the manifest.
+    pub fn at(self, checked: &Checked<'_>) -> Diagnostic {
+        let resource = checked.resource;
+        let node = self.property().and_then(|property| resource.properties.get(property));
+        let node = node.map(|node| {
+            let element = self.element.and_then(|element| node.as_list()?.get(element));
+            element.unwrap_or(node)
+        });
+        let ensure = resource.ensure.as_ref().filter(|_| self.part == Part::Ensure).map(|ensure| ensure.span);
+        let span = match (node, self.byte) {
+            (Some(node), Some(byte)) => Node::locate(node, checked.source_text, byte, byte + 1),
+            (Some(node), None) => node.span,
+            (None, _) => ensure.unwrap_or(resource.span),
+        };
+        self.hint.into_iter().fold(Diagnostic::error(span, self.message), Diagnostic::with_hint)
+    }
+
+    /// Returns the error without its location.
+    pub fn without_location(self) -> Diagnostic {
+        let message = match self.property() {
+            Some(property) => format!("`{property}`: {}", self.message),
+            None => self.message,
+        };
+        self.hint.into_iter().fold(Diagnostic::without_place(message), Diagnostic::with_hint)
+    }
+}

@@ -1,0 +1,36 @@
+//! The property table: a resource type declares each property once.
+//!
+//! [`properties!`] writes the struct of typed properties and its table of [`PropertySpec`]. Decoding, the JSON schema,
+//! documentation, redaction and rendering all read the table. A value decodes itself from a
+//! [`Node`](ccm_model::Node) ([`PropertyValue`], [`TextValue`]). [`TypeSpec`] describes a resource type to whoever knows
+//! nothing else of it.
+
+mod common;
+mod decode;
+mod error;
+mod kind;
+mod octal;
+mod property;
+mod schema;
+mod sensitive;
+mod spec;
+mod syntax;
+mod text;
+mod value;
+
+pub use common::{CommonProperty, NAME};
+pub use decode::{PropertySet, PropertyValue, TextValue, decode, decode_map, decode_record, expected};
+pub use error::{PropertyError, ValueError};
+pub use kind::{PropertyKind, TextKind};
+pub use octal::octal;
+pub use property::{PropertySpec, aliases, find};
+pub use schema::schemas;
+pub use sensitive::{SENSITIVE, is_hidden, is_sensitive};
+pub use spec::{Checked, ChildManifest, TypeSpec};
+pub use syntax::TextSyntax;
+pub use text::Text;
+pub use value::{JsonMap, Named, OneOrMany};
+
+// For `properties!`, which works also where these crates are no dependencies.
+#[doc(hidden)]
+pub use ccm_model::{Diagnostic, Entry, Node};

@@ -1,0 +1,76 @@
+//! One property, as its type declares it.
+
+use ccm_model::Presentation;
+
+use crate::{PropertyKind, PropertyValue, TextSyntax};
+
+/// Property of a resource type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PropertySpec {
+    /// Name in a manifest.
+    pub name: &'static str,
+    /// Other names for it. Giving two of them is an error.
+    pub aliases: &'static [&'static str],
+    /// Values that it may have.
+    pub kind: PropertyKind,
+    /// Lines of its documentation, without the default.
+    pub documentation: &'static [&'static str],
+    /// Default in words, as Markdown.
+    pub default: Option<&'static str>,
+    /// `true` if what it belongs to can't do without it.
+    pub required: bool,
+    /// `true` if a resource that is `sensitive` hides it.
+    pub sensitive: bool,
+    /// Form of the value in what is written of an event.
+    pub presentation: Presentation,
+    /// Language of its text.
+    pub syntax: TextSyntax,
+    /// First version of ccm that has it.
+    pub since: &'static str,
+}
+
+impl PropertySpec {
+    /// Builds the specification of a property that is nothing special.
+    pub const fn new<T: PropertyValue>(name: &'static str, documentation: &'static [&'static str]) -> Self {
+        let syntax = match T::KIND {
+            PropertyKind::Record { properties, .. } => TextSyntax::Record(properties),
+            _ => TextSyntax::Plain,
+        };
+        Self {
+            name,
+            aliases: &[],
+            kind: T::KIND,
+            documentation,
+            default: None,
+            required: false,
+            sensitive: false,
+            presentation: Presentation::AsWritten,
+            syntax,
+            since: "0.1.0",
+        }
+    }
+
+    /// Returns the documentation without the default.
+    pub fn meaning(&self) -> String {
+        let lines: Vec<&str> = self.documentation.iter().map(|line| line.trim()).collect();
+        lines.join("\n")
+    }
+
+    /// Returns the documentation.
+    pub fn description(&self) -> String {
+        let default = self.default.map(|default| format!(" Default: {default}.")).unwrap_or_default();
+        self.meaning() + &default
+    }
+}
+
+/// Finds the property of that name.
+pub fn find(properties: &'static [PropertySpec], name: &str) -> Option<&'static PropertySpec> {
+    properties.iter().find(|property| property.name == name)
+}
+
+/// Returns the other names of properties, each with the name it stands for.
+pub fn aliases(
+    properties: &'static [PropertySpec],
+) -> impl Iterator<Item = (&'static str, &'static str)> + Clone {
+    properties.iter().flat_map(|property| property.aliases.iter().map(|alias| (*alias, property.name)))
+}

@@ -1,0 +1,20 @@
+//! Sensitive resources.
+
+use ccm_model::{Kind, Properties, Scalar};
+
+use crate::{PropertySpec, find};
+
+/// Property that makes a resource sensitive.
+pub const SENSITIVE: &str = "sensitive";
+
+/// Returns `true` if a resource hides the properties that are [`PropertySpec::sensitive`].
+pub fn is_sensitive(properties: &Properties) -> bool {
+    // What is not known to be `false` may have turned out to be true when the resource was reached.
+    let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
+    properties.get(SENSITIVE).is_some_and(|node| !node.as_scalar().is_some_and(is_false))
+}
+
+/// Returns `true` if a resource hides that property.
+pub fn is_hidden(table: &'static [PropertySpec], properties: &Properties, name: &str) -> bool {
+    is_sensitive(properties) && find(table, name).is_some_and(|property| property.sensitive)
+}

@@ -1,0 +1,28 @@
+//! Languages of texts.
+
+use crate::{PropertySpec, find};
+
+/// Language of a text in a property, which decides what an expression may put into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextSyntax {
+    /// None: the text is taken as it is.
+    Plain,
+    /// Shell text, in which `${HOME}` and the like have a meaning.
+    Shell,
+    /// Words with the quoting of a shell. The value of an expression stays within its word.
+    Argv,
+    /// Call of one of these functions with a quoted argument, or plain text. The value of an expression stays within the
+    /// argument.
+    Call(&'static [&'static str]),
+    /// Map whose entries have the syntax of these properties; other entries are plain.
+    Record(&'static [PropertySpec]),
+}
+
+impl TextSyntax {
+    /// Returns the syntax of the entry of that key, if this is the syntax of a map.
+    #[must_use]
+    pub fn of_entry(self, key: &str) -> Self {
+        let Self::Record(properties) = self else { return self };
+        find(properties, key).map_or(Self::Plain, |property| property.syntax)
+    }
+}

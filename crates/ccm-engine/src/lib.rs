@@ -14,6 +14,7 @@ mod noop_changes;
 mod refreshes;
 mod rules;
 mod run;
+mod shown;
 mod together;
 mod trace;
 mod typed;

@@ -15,6 +15,7 @@ use ccm_model::{
     MissingKind, Outcome, OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause,
     StopCause, Transaction,
 };
+use ccm_properties::TypeSpec;
 use tracing::{Instrument as _, debug, debug_span};
 
 use crate::contract::{Context, Trigger, reason};
@@ -25,6 +26,7 @@ use crate::noop_changes::{NoopChange, NoopChanges};
 use crate::refreshes::Refreshes;
 use crate::rules::EngineRule;
 use crate::run::Run;
+use crate::shown;
 use crate::together::Together;
 
 /// What the walk remembers of a resource whose turn is over.
@@ -161,7 +163,9 @@ impl<'a> Walk<'a> {
             }
             None => self.managed(index, on_event).await,
         };
-        let requested = match (&resource.ensure, self.run.resource_type(resource)) {
+        let resource_type = self.run.resource_type(resource);
+        let table = resource_type.map(TypeSpec::properties).unwrap_or_default();
+        let requested = match (&resource.ensure, resource_type) {
             (Some(ensure), _) => ensure.value.clone(),
             (None, Some(found)) => found.ensures().first().copied().unwrap_or_default().to_owned(),
             (None, None) => String::new(),
@@ -179,7 +183,8 @@ impl<'a> Walk<'a> {
             requested_ensure: requested,
             final_ensure,
             outcome,
-            properties: resource.properties.clone(),
+            properties: shown::properties(table, &resource.properties),
+            presentation: shown::presentation(table, &resource.properties),
             reason: handled.reason,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             owed: triggers.owed,

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
+use crate::{Fields, Outcome, OwedRefresh, Presentation, Properties, Reason, ResourceId, RunSummary};
 use serde::{Deserialize, Serialize};
-
-use crate::{Fields, Outcome, OwedRefresh, Properties, Reason, ResourceId, RunSummary};
 
 /// Something that happened. It says nothing about how it should be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,8 +127,10 @@ pub struct Transaction {
     pub final_ensure: Option<String>,
     /// What became of it.
     pub outcome: Outcome,
-    /// What belongs to the type, as it was written. It may hold secrets, so whoever shows it chooses what.
+    /// What belongs to the type, as it was written, without what is hidden because the resource is `sensitive`.
     pub properties: Properties,
+    /// Given properties that are not shown as they were written.
+    pub presentation: Vec<(&'static str, Presentation)>,
     /// The rule that applied.
     pub reason: Option<Reason>,
     /// The resources whose change triggered it, in this run or in an earlier one.

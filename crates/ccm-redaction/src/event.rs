@@ -4,26 +4,20 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use super::{REDACTED, Redactor};
+use super::Redactor;
 use ccm_model::{
-    Entry, Event, Failure, Fields, Key, Kind, Map, Node, Outcome, OwedCause, Properties, Reason, ResourceId,
+    Entry, Event, Failure, Fields, Key, Map, Node, Outcome, OwedCause, Properties, Reason, ResourceId,
     RunSummary, Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
 };
 
-/// Properties of which a sensitive resource tells nothing.
-const SENSITIVE: [&str; 8] =
-    ["args", "command", "content", "environment", "expect", "onlyif", "stdin", "unless"];
-
 impl Redactor {
-    /// The event without what has to be hidden, and without what a sensitive resource does not tell of itself.
-    /// The same name always becomes the same.
+    /// The event without what has to be hidden. The same name always becomes the same.
     pub fn redact_event(&self, mut event: Event) -> Event {
-        if let Event::ResourceFinished(transaction) = &mut event {
-            hide_sensitive(&mut transaction.properties);
-            // Only the engine has a use for the prerequisite, and that may be the program of a sensitive exec.
-            if let Outcome::Failed(failure) = &mut transaction.outcome {
-                failure.missing = None;
-            }
+        // Only the engine has a use for the prerequisite, and that may be the program of a sensitive exec.
+        if let Event::ResourceFinished(transaction) = &mut event
+            && let Outcome::Failed(failure) = &mut transaction.outcome
+        {
+            failure.missing = None;
         }
         if self.is_empty() {
             return event;
@@ -211,29 +205,5 @@ impl Redactor {
             }
         };
         Node { value, span: node.span }
-    }
-}
-
-/// Tells whether a resource with these properties does not tell of that one, because it is `sensitive`.
-pub fn is_untold(properties: &Properties, name: &str) -> bool {
-    SENSITIVE.contains(&name) && is_sensitive(properties)
-}
-
-fn is_sensitive(properties: &Properties) -> bool {
-    // What is not known to be `false` may have turned out to be true when the resource was reached.
-    let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
-    properties.get("sensitive").is_some_and(|node| !node.as_scalar().is_some_and(is_false))
-}
-
-/// Hides properties of a resource that is `sensitive`, whatever is in them.
-fn hide_sensitive(properties: &mut Properties) {
-    if !is_sensitive(properties) {
-        return;
-    }
-    for name in SENSITIVE {
-        if let Some(Entry { key, value }) = properties.entry(name).cloned() {
-            let hidden = Scalar { text: REDACTED.into(), style: ScalarStyle::Redacted };
-            properties.replace(Entry { key, value: Node { value: Value::Scalar(hidden), span: value.span } });
-        }
     }
 }

@@ -27,7 +27,6 @@ use ccm_model::SHORTEST_SECRET;
 
 use index::{Found, Index};
 
-pub use event::is_untold;
 pub use secrets::Secrets;
 pub use stream::StreamRedactor;
 

@@ -156,7 +156,7 @@ impl Encoder {
             requested_ensure: transaction.requested_ensure.as_str().into(),
             final_ensure: transaction.final_ensure.as_deref().map(Cow::from),
             duration: *duration,
-            properties: properties::Presented(&transaction.properties),
+            properties: properties::Presented(&transaction.properties, &transaction.presentation),
             status: transaction.state.as_ref().map(Cow::Borrowed),
             noop_message: match outcome {
                 Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => {

@@ -1,23 +1,23 @@
 //! The properties of a resource as JSON, without what may be secret.
 
 use ccm_host::sha256;
-use ccm_model::{Entry, Kind, Map, Node, Properties, Scalar, ScalarStyle, Value as Written};
+use ccm_model::{Entry, Kind, Map, Node, Presentation, Properties, Scalar, ScalarStyle, Value as Written};
 use ccm_redaction::REDACTED;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map as Object, Number, Value, json};
 
-/// Properties that are given, as an event presents them.
-pub(super) struct Presented<'a>(pub &'a Properties);
+/// Properties that are given, as an event presents them: as written, unless the second says otherwise.
+pub(super) struct Presented<'a>(pub &'a Properties, pub &'a [(&'static str, Presentation)]);
 
 impl Serialize for Presented<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for Entry { key, value } in self.0.given() {
-            match &*key.text {
-                "environment" => map.serialize_entry(&*key.text, &environment(value))?,
-                // They are told by size and checksum only.
-                "content" | "stdin" => map.serialize_entry(&*key.text, &Hidden(value))?,
-                _ => map.serialize_entry(&*key.text, &AsWritten(value))?,
+            let special = self.1.iter().find(|(name, _)| *name == &*key.text);
+            match special.map_or(Presentation::AsWritten, |(_, presentation)| *presentation) {
+                Presentation::AsWritten => map.serialize_entry(&*key.text, &AsWritten(value))?,
+                Presentation::Digest => map.serialize_entry(&*key.text, &Hidden(value))?,
+                Presentation::Variables => map.serialize_entry(&*key.text, &variables(value))?,
             }
         }
         map.end()
@@ -90,7 +90,7 @@ impl Serialize for Sum<'_> {
 }
 
 /// The names of variables, each with what stands for its value. A name that is given twice stands there once.
-fn environment(node: &Node) -> Value {
+fn variables(node: &Node) -> Value {
     let map_of = |map: &Map| {
         let entries = map.entries().iter();
         entries
@@ -143,7 +143,12 @@ mod tests {
     }
 
     fn shown(entries: Vec<Entry>) -> Value {
-        json!(Presented(&Properties::new(Map::new(entries), None)))
+        let presentation = [
+            ("content", Presentation::Digest),
+            ("environment", Presentation::Variables),
+            ("stdin", Presentation::Digest),
+        ];
+        json!(Presented(&Properties::new(Map::new(entries), None), &presentation))
     }
 
     #[test]

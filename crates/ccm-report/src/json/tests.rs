@@ -21,6 +21,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         outcome,
         diff: None,
         properties: Properties::default(),
+        presentation: Vec::new(),
         reason: None,
         triggered_by: Vec::new(),
         owed: Vec::new(),

@@ -22,6 +22,7 @@ fn changed(name: &str) -> Event {
         outcome: Outcome::Changed,
         diff: None,
         properties: ccm_model::Properties::default(),
+        presentation: Vec::new(),
         reason: None,
         triggered_by: Vec::new(),
         owed: Vec::new(),

@@ -28,6 +28,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         final_ensure: Some("present".to_owned()),
         outcome,
         properties: Properties::default(),
+        presentation: Vec::new(),
         reason: None,
         triggered_by: Vec::new(),
         owed: Vec::new(),

@@ -1,0 +1,85 @@
+//! Properties of a resource as events show them.
+
+use ccm_model::{Entry, Node, Presentation, Properties, Scalar, ScalarStyle, Value};
+use ccm_properties::{PropertySpec, is_sensitive};
+use ccm_redaction::REDACTED;
+
+/// Returns the properties without those that a `sensitive` resource hides.
+pub(crate) fn properties(table: &[PropertySpec], properties: &Properties) -> Properties {
+    let mut shown = properties.clone();
+    if !is_sensitive(properties) {
+        return shown;
+    }
+    for property in table.iter().filter(|property| property.sensitive) {
+        if let Some(Entry { key, value }) = properties.entry(property.name).cloned() {
+            let hidden = Scalar { text: REDACTED.into(), style: ScalarStyle::Redacted };
+            shown.replace(Entry { key, value: Node { value: Value::Scalar(hidden), span: value.span } });
+        }
+    }
+    shown
+}
+
+/// Returns the given properties that are not shown as they were written.
+pub(crate) fn presentation(
+    table: &[PropertySpec],
+    properties: &Properties,
+) -> Vec<(&'static str, Presentation)> {
+    let is_special = |property: &&PropertySpec| property.presentation != Presentation::AsWritten;
+    let special = table.iter().filter(is_special).map(|property| (property.name, property.presentation));
+    special.filter(|(name, _)| properties.get(name).is_some()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ccm_model::{Key, Map, Span};
+    use ccm_properties::{PropertySet as _, Text, properties};
+
+    use super::*;
+
+    properties! {
+        #[derive(Default)]
+        struct SecretProperties {
+            token: Text { sensitive: true },
+            body: Text { sensitive: true, presentation: Presentation::Digest },
+            place: Text,
+            variables: Text { presentation: Presentation::Variables },
+        }
+    }
+
+    fn plain(text: &str) -> Node {
+        let scalar = Scalar { text: text.into(), style: ScalarStyle::Plain };
+        Node { value: Value::Scalar(scalar), span: Span::default() }
+    }
+
+    fn entry(key: &str, text: &str) -> Entry {
+        Entry { key: Key { text: key.into(), span: Span::default() }, value: plain(text) }
+    }
+
+    #[test]
+    fn a_sensitive_resource_hides_what_its_table_says() {
+        for (sensitive, hides) in [("true", true), ("{{ Data.x }}", true), ("false", false), ("null", false)]
+        {
+            let defaults = Map::new(vec![entry("token", "abc")]);
+            let own = vec![entry("body", "abc"), entry("place", "abc"), entry("sensitive", sensitive)];
+            let given = Properties::new(Map::new(own), Some(Arc::new(defaults)));
+            let shown = properties(SecretProperties::PROPERTIES, &given);
+            let text = |name: &str| shown.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();
+            let hidden = if hides { REDACTED } else { "abc" };
+            assert_eq!(["token", "body", "place", "variables"].map(text), [hidden, hidden, "abc", ""]);
+        }
+    }
+
+    #[test]
+    fn only_what_is_given_is_presented_in_a_form_of_its_own() {
+        let presented = |entries: Vec<Entry>| {
+            presentation(SecretProperties::PROPERTIES, &Properties::new(Map::new(entries), None))
+        };
+        assert_eq!(presented(vec![entry("token", "a"), entry("body", "null")]), []);
+        assert_eq!(
+            presented(vec![entry("variables", "a"), entry("body", "b")]),
+            [("body", Presentation::Digest), ("variables", Presentation::Variables)]
+        );
+    }
+}

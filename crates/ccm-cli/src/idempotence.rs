@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
+use ccm_engine::ResourceType;
 use ccm_model::{RunSummary, StillOwed};
 use ccm_report::{ChangedAgain, Idempotence, owed_line};
 
@@ -73,7 +74,7 @@ pub(crate) async fn verify(
         ));
     }
     if !again.is_empty() || !due.is_empty() {
-        say(again, &due);
+        say(setting.types, again, &due);
         return (second, code.and_failed());
     }
     // A run that failed or was ended has proved nothing.
@@ -84,7 +85,7 @@ pub(crate) async fn verify(
 }
 
 /// Says what was changed again, what a later run would still have to refresh, and what can be done about it.
-fn say(again: &[ChangedAgain], owed: &[&StillOwed]) {
+fn say(types: &[&'static dyn ResourceType], again: &[ChangedAgain], owed: &[&StillOwed]) {
     let message = match again.len() {
         0 => "not idempotent: a later run has refreshes to do that are owed".to_owned(),
         1 => "not idempotent: a second run changed 1 resource again".to_owned(),
@@ -93,11 +94,13 @@ fn say(again: &[ChangedAgain], owed: &[&StillOwed]) {
     let owed = owed.iter().map(|owed| owed_line(&owed.subscriber, &owed.refresh));
     let causes: Vec<String> = again.iter().map(why).chain(owed).collect();
     // What was triggered is right to do its work again; its source is where to look.
-    let is_unguarded =
-        |changed: &ChangedAgain| changed.triggered_by.is_empty() && &*changed.id.type_name == "exec";
-    let hint = "an exec says when it need not run by `creates`, `onlyif` or `unless`, and that it changed nothing by \
-                `unchanged_returns`";
-    let hints: Vec<String> = again.iter().any(is_unguarded).then(|| hint.to_owned()).into_iter().collect();
+    let is_advised = |found: &&&dyn ResourceType| {
+        let is_its = |changed: &ChangedAgain| *changed.id.type_name == *found.name();
+        again.iter().any(|changed| changed.triggered_by.is_empty() && is_its(changed))
+    };
+    let advised = types.iter().filter(is_advised);
+    let hints: Vec<String> =
+        advised.filter_map(|found| found.idempotence_advice().map(str::to_owned)).collect();
     messages::error(&message, &causes, &hints);
 }
 

@@ -110,6 +110,11 @@ pub trait TypeSpec {
         Vec::new()
     }
 
+    /// Returns advice for a resource that every run changes again.
+    fn idempotence_advice(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Claims of a resource on what it manages. A resource below a directory that another one claims comes after that
     /// one.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {

@@ -79,6 +79,13 @@ impl TypeSpec for ExecType {
         map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
     }
 
+    fn idempotence_advice(&self) -> Option<&'static str> {
+        Some(
+            "an exec says when it need not run by `creates`, `onlyif` or `unless`, and that it changed nothing by \
+             `unchanged_returns`",
+        )
+    }
+
     fn settings(&self) -> &'static [PropertySpec] {
         executor::SETTINGS
     }

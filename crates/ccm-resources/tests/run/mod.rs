@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ccm_engine::{NoLateValues, Run, Stop};
+use ccm_engine::{NoLateValues, ResourceType, Run, Stop};
 use ccm_host::{Cancellation, Captured, Exit, Finished, Host};
 use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
@@ -22,9 +22,20 @@ pub(crate) struct Manner<'a> {
 }
 
 /// Runs resources behind those doors to the machine: what became of each.
+#[allow(dead_code, reason = "not every type is tested so")]
 pub(crate) fn run(resources: Vec<Resource>, host: Host<'_>, manner: &Manner<'_>) -> Vec<Transaction> {
+    run_types(&types(), resources, host, manner)
+}
+
+/// The same for resources of these types.
+pub(crate) fn run_types(
+    types: &[&'static dyn ResourceType],
+    resources: Vec<Resource>,
+    host: Host<'_>,
+    manner: &Manner<'_>,
+) -> Vec<Transaction> {
     let catalog = Catalog { resources, ..Catalog::default() };
-    let types: Vec<_> = types().into_iter().map(|found| found as _).collect();
+    let types: Vec<_> = types.iter().map(|found| *found as _).collect();
     let run = Run {
         catalog: &catalog,
         types: &types,
@@ -54,6 +65,17 @@ pub(crate) fn run(resources: Vec<Resource>, host: Host<'_>, manner: &Manner<'_>)
 /// Runs resources on a machine that a test invents, in noop or not.
 #[allow(dead_code, reason = "not every type is tested so")]
 pub(crate) fn run_simply(resources: Vec<Resource>, host: Host<'_>, noop: bool) -> Vec<Transaction> {
+    run_types_simply(&types(), resources, host, noop)
+}
+
+/// The same for resources of these types.
+#[allow(dead_code, reason = "not every type is tested so")]
+pub(crate) fn run_types_simply(
+    types: &[&'static dyn ResourceType],
+    resources: Vec<Resource>,
+    host: Host<'_>,
+    noop: bool,
+) -> Vec<Transaction> {
     let manner = Manner {
         noop,
         diff: false,
@@ -63,7 +85,7 @@ pub(crate) fn run_simply(resources: Vec<Resource>, host: Host<'_>, noop: bool) -
         cancellation: &Cancellation::never(),
         describe_unchanged: true,
     };
-    run(resources, host, &manner)
+    run_types(types, resources, host, &manner)
 }
 
 /// A command that ended that way and printed that.
@@ -74,6 +96,7 @@ pub(crate) fn printed(exit: Exit, stdout: &str, stderr: &str) -> Finished {
 }
 
 /// The failure of a transaction that has one.
+#[allow(dead_code, reason = "not every test fails something")]
 pub(crate) fn failure(transaction: &Transaction) -> &Failure {
     match &transaction.outcome {
         Outcome::Failed(failure) => failure,

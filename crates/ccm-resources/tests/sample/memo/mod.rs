@@ -1,0 +1,142 @@
+//! A resource type as anybody would add it: its properties, what it wants, and a provider.
+
+mod properties;
+
+use std::cell::RefCell;
+use std::fmt;
+
+use ccm_engine::{
+    Context, Decision, Described, Provider, Reading, ResourceKind, Rule, Suitability, Trigger, TypedResource,
+    Verified, check,
+};
+use ccm_host::{Host, Local};
+use ccm_model::{Diagnostic, Failure, Fields, Resource};
+use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
+
+use properties::{Colour, MemoProperties};
+
+/// The type `memo`.
+pub(crate) struct MemoType;
+
+impl TypeSpec for MemoType {
+    fn name(&self) -> &'static str {
+        "memo"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Pins a memo to the wall."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        MemoProperties::PROPERTIES
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["wall"]
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        check::<Self>(checked)
+    }
+}
+
+impl TypedResource for MemoType {
+    type Written = MemoProperties;
+    type Kind = MemoKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<MemoKind>] = &[&Wall];
+
+    fn build(resource: &Resource, written: MemoProperties) -> Result<String, Vec<PropertyError>> {
+        let copies = written.copies.unwrap_or(1);
+        if copies < 1 {
+            return Err(vec![PropertyError::new("copies", "a memo has at least one copy")]);
+        }
+        let colour = written.colour.unwrap_or(Colour("white")).0;
+        let [text, label] = [written.text, written.label].map(Option::unwrap_or_default);
+        Ok(format!("{} {label}: {copies} {colour} {text}", resource.id.name))
+    }
+}
+
+pub(crate) struct MemoKind;
+
+impl ResourceKind for MemoKind {
+    type Properties = String;
+    type State = bool;
+    type Effect = ();
+    type Rule = MemoRule;
+
+    fn decide(_: &String, is_there: &bool, _: Option<&Trigger>) -> Decision<MemoRule> {
+        match is_there {
+            true => Decision::Keep { reason: MemoRule },
+            false => Decision::Change {
+                reason: MemoRule,
+                noop_message: "Would have pinned it".to_owned(),
+                diff: None,
+            },
+        }
+    }
+
+    fn verify(_: &String, _: &bool, (): &()) -> Result<Verified<MemoRule>, Failure> {
+        Ok(Verified::Changed)
+    }
+
+    fn describe(_: &String, _: &bool, _: &str) -> Described {
+        Described { ensure: "present".to_owned(), state: Fields::default() }
+    }
+}
+
+pub(crate) struct MemoRule;
+
+impl Rule for MemoRule {
+    fn name(&self) -> &'static str {
+        "wall"
+    }
+}
+
+impl fmt::Display for MemoRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("what hangs on the wall decides")
+    }
+}
+
+thread_local! {
+    /// Memos on the wall.
+    pub(crate) static WALL: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Wall;
+
+impl Provider<MemoKind> for Wall {
+    fn name(&self) -> &'static str {
+        "wall"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        memo: &'a String,
+        _: Reading<'a, ()>,
+        _: &'a mut Context<'_>,
+    ) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async move { Ok(WALL.with_borrow(|wall| wall.contains(memo))) })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        memo: &'a String,
+        _: &'a bool,
+        _: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            WALL.with_borrow_mut(|wall| wall.push(memo.clone()));
+            Ok(())
+        })
+    }
+}

@@ -12,4 +12,3 @@ mod refresh;
 mod single;
 mod stopping;
 mod together;
-mod tracing;

@@ -1,4 +1,13 @@
 //! The spans of a run, and the debug messages in them.
+//!
+//! They are a program of their own: whether a message is wanted is remembered for the whole process, and a test
+//! without a subscriber would let it be remembered as unwanted.
+
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
+
+#[path = "engine/fake.rs"]
+#[allow(dead_code, reason = "the other program uses the rest")]
+mod fake;
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +21,7 @@ use tracing::{Event, Subscriber, debug};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use tracing_subscriber::registry::{LookupSpan, Registry, Scope};
 
-use crate::fake::{Options, catalog, run_with};
+use fake::{Options, catalog, run_with};
 
 /// Collects messages, each behind the spans that it is in.
 #[derive(Clone, Default)]
@@ -127,10 +136,10 @@ fn a_shared_state_is_read_reused_and_invalidated() {
     assert_eq!(
         of_shared,
         [
-            "resource id=fake#a: reading shared state state=engine::fake::Database",
-            "resource id=fake#b: shared state reused state=engine::fake::Database",
+            "resource id=fake#a: reading shared state state=tracing::fake::Database",
+            "resource id=fake#b: shared state reused state=tracing::fake::Database",
             "resource id=fake#x: shared states invalidated",
-            "resource id=fake#c: reading shared state state=engine::fake::Database",
+            "resource id=fake#c: reading shared state state=tracing::fake::Database",
         ]
     );
 }

@@ -1,6 +1,6 @@
 //! Properties of a resource as events show them.
 
-use ccm_model::{Entry, Node, Presentation, Properties, Scalar, ScalarStyle, Value};
+use ccm_model::{Entry, Node, Outcome, Presentation, Properties, Scalar, ScalarStyle, Value};
 use ccm_properties::{PropertySpec, is_sensitive};
 use ccm_redaction::REDACTED;
 
@@ -19,6 +19,17 @@ pub(crate) fn properties(table: &[PropertySpec], properties: &Properties) -> Pro
     shown
 }
 
+/// Returns the outcome without the prerequisite that a `sensitive` resource lacks, which may be its program.
+pub(crate) fn outcome(mut outcome: Outcome, properties: &Properties) -> Outcome {
+    if let Outcome::Failed(failure) = &mut outcome
+        && failure.missing.is_some()
+        && is_sensitive(properties)
+    {
+        failure.missing = None;
+    }
+    outcome
+}
+
 /// Returns the given properties that are not shown as they were written.
 pub(crate) fn presentation(
     table: &[PropertySpec],
@@ -33,7 +44,7 @@ pub(crate) fn presentation(
 mod tests {
     use std::sync::Arc;
 
-    use ccm_model::{Key, Map, Span};
+    use ccm_model::{Failure, FailureKind, Key, Map, Missing, Span};
     use ccm_properties::{PropertySet as _, Text, properties};
 
     use super::*;
@@ -68,6 +79,19 @@ mod tests {
             let text = |name: &str| shown.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();
             let hidden = if hides { REDACTED } else { "abc" };
             assert_eq!(["token", "body", "place", "variables"].map(text), [hidden, hidden, "abc", ""]);
+        }
+    }
+
+    #[test]
+    fn a_sensitive_resource_does_not_tell_what_it_lacks() {
+        for (sensitive, tells) in [("true", false), ("false", true)] {
+            let failure = Failure::new(FailureKind::Start, "no such program")
+                .with_missing(Missing::Program("fetch-token".to_owned()));
+            let given = Properties::new(Map::new(vec![entry("sensitive", sensitive)]), None);
+            let Outcome::Failed(failure) = outcome(Outcome::Failed(Box::new(failure)), &given) else {
+                panic!("another outcome");
+            };
+            assert_eq!(failure.missing.is_some(), tells);
         }
     }
 

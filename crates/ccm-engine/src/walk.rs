@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
             provider: handled.provider.map(Into::into),
             requested_ensure: requested,
             final_ensure,
-            outcome,
+            outcome: shown::outcome(outcome, &resource.properties),
             properties: shown::properties(table, &resource.properties),
             presentation: shown::presentation(table, &resource.properties),
             reason: handled.reason,

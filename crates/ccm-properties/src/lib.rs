@@ -2,7 +2,7 @@
 //!
 //! [`properties!`] writes the struct of typed properties and its table of [`PropertySpec`]. Decoding, the JSON schema,
 //! documentation, redaction and rendering all read the table. A value decodes itself from a
-//! [`Node`](ccm_model::Node) ([`PropertyValue`], [`TextValue`]). [`TypeSpec`] describes a resource type to whoever knows
+//! [`Node`] ([`PropertyValue`], [`TextValue`]). [`TypeSpec`] describes a resource type to whoever knows
 //! nothing else of it.
 
 mod common;

@@ -6,19 +6,13 @@ use serde_json::Value as Json;
 
 use super::Redactor;
 use ccm_model::{
-    Entry, Event, Failure, Fields, Key, Map, Node, Outcome, OwedCause, Properties, Reason, ResourceId,
-    RunSummary, Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
+    Entry, Event, Failure, Fields, Key, Map, Missing, Node, Outcome, OwedCause, Properties, Reason,
+    ResourceId, RunSummary, Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
 };
 
 impl Redactor {
     /// The event without what has to be hidden. The same name always becomes the same.
     pub fn redact_event(&self, mut event: Event) -> Event {
-        // Only the engine has a use for the prerequisite, and that may be the program of a sensitive exec.
-        if let Event::ResourceFinished(transaction) = &mut event
-            && let Outcome::Failed(failure) = &mut transaction.outcome
-        {
-            failure.missing = None;
-        }
         if self.is_empty() {
             return event;
         }
@@ -124,6 +118,15 @@ impl Redactor {
         self.texts(&mut failure.chain);
         self.texts(&mut failure.hints);
         self.texts(failure.location.iter_mut().map(|location| &mut location.file));
+        match failure.missing.as_deref_mut() {
+            Some(Missing::Program(name) | Missing::Unit(name) | Missing::UsableUnit(name)) => self.text(name),
+            Some(Missing::Path(path)) => {
+                if let Cow::Owned(redacted) = self.redact(&path.to_string_lossy()) {
+                    *path = redacted.into();
+                }
+            }
+            Some(Missing::Principal) | None => {}
+        }
         let lines = failure.output.iter_mut().flat_map(|tail| &mut tail.lines);
         lines.for_each(|line| self.line(line));
     }

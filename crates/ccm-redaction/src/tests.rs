@@ -164,8 +164,8 @@ fn no_part_of_an_event_keeps_a_value() {
         span: Span::default(),
     };
     let mut failure = Failure::new(FailureKind::Exit, says("chain")).with_hint(says("hint"));
-    failure.location = Some(Location { file: says("file"), line: 1, column: 1 });
-    failure.missing = Some(Missing::Program(says("program")));
+    failure.location = Some(Box::new(Location { file: says("file"), line: 1, column: 1 }));
+    failure.missing = Some(Missing::Program(says("program")).into());
     failure.output.push(StreamTail { stream: Stream::Stderr, lines: vec![says("line")], bytes_before: 0 });
     let transaction = |outcome: Outcome| {
         let properties = Properties::new(Map::new(vec![entry("args".to_owned(), map.clone())]), None);

@@ -72,6 +72,8 @@ impl From<TransactionLine<'_>> for Transaction {
             final_ensure: line.final_ensure.map(Cow::into_owned),
             outcome,
             properties: Properties::new(map(line.properties), None),
+            // The line has them as they were presented.
+            presentation: Vec::new(),
             reason: reason.map(|text| Reason { rule, text: text.into_owned().into() }),
             triggered_by: line.triggered_by.into_owned(),
             owed: line.owed.into_owned(),

@@ -11,11 +11,12 @@ use std::time::UNIX_EPOCH;
 
 use ccm_engine::ResourceType;
 use ccm_expr::{Timestamp, Value};
-use ccm_host::{FakeClock, FakeFiles, FakeRunner, Host};
+use ccm_host::Host;
 use ccm_manifest::{FactPath, Loaded, Request, Sources, load, render, schema};
 use ccm_model::{Diagnostic, Event, Outcome, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_report::{Encoder, Ids};
+use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 
 use memo::WALL;
 

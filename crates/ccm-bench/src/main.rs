@@ -35,8 +35,8 @@ type Part = (&'static str, fn(&Path));
 
 const PARTS: [Part; 18] = [
     // First, because until it becomes ccm a child counts with the memory of this process.
-    ("memory", memory),
     ("redaction", redaction::files),
+    ("memory", memory),
     ("start-up", start_up),
     ("load", |_| load()),
     ("growth", growth),

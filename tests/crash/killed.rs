@@ -1,6 +1,6 @@
 //! A run that is killed.
 
-use ccm_testkit::{Fault, no_faults, skipped, sweep};
+use ccm_testkit::{Fault, no_faults, skipped, sweep, wait_until_executed};
 
 use crate::case::Case;
 use crate::points::{each, long, selected};
@@ -53,6 +53,7 @@ fn what_a_killed_run_leaves_running_is_not_waited_for() {
     each(starts.map(Fault::KillAfter), |fault| {
         let case = Case::new();
         let killed = case.apply(&[]).run_with(fault);
+        wait_until_executed();
         let next = case.apply(&["--lock-wait", "0"]).run();
         sweep();
         if killed.struck.is_none() || next.code == 0 {

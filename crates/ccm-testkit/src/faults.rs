@@ -11,7 +11,7 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use crate::isolated::children_of;
-use crate::{Called, Ccm};
+use crate::{Called, Ccm, wait_until};
 
 #[cfg(target_arch = "x86_64")]
 mod calls;
@@ -108,6 +108,19 @@ impl Ccm {
     pub fn run_with(self, _fault: Fault) -> Faulted {
         panic!("no faults here");
     }
+}
+
+/// Waits until no orphan of a killed run is a copy of ccm any more. Such a copy is on its way to its command, and until
+/// it is there it holds whatever the run held.
+pub fn wait_until_executed() {
+    let is_ccm = |pid: u32| {
+        let program = std::fs::read_link(format!("/proc/{pid}/exe"));
+        program.is_ok_and(|program| program.file_name().is_some_and(|name| name == "ccm"))
+    };
+    wait_until("the orphans of a killed run are their commands", || {
+        let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+        !children_of(std::process::id()).filter(|pid| !ours.contains(pid)).any(is_ccm)
+    });
 }
 
 /// Kills and reaps all that killed runs have left: the orphans that this process adopted, and theirs.

@@ -18,7 +18,7 @@ mod wait;
 
 pub use binary::{Called, Ccm, Running, repository, shell};
 pub use fakes::{FakeClock, FakeFile, FakeFiles, FakeMachine, FakeRunner};
-pub use faults::{Fault, Faulted, no_faults, sweep};
+pub use faults::{Fault, Faulted, no_faults, sweep, wait_until_executed};
 pub use isolated::{isolated, isolated_after};
 pub use kernel::without_system_calls;
 pub use privilege::{can_mount, is_root, skipped};

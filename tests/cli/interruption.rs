@@ -144,12 +144,19 @@ fn endless_copy(scratch: &Scratch) {
     scratch.write("manifest.yaml", manifest);
 }
 
+/// Returns `true` if a process has opened a file.
+fn is_open(file: &std::path::Path, pid: u32) -> bool {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    descriptors.map(|entry| std::fs::read_link(entry.path())).any(|link| link.is_ok_and(|link| link == file))
+}
+
 #[test]
 fn a_signal_ends_work_on_files_as_well() {
     let scratch = Scratch::new();
     endless_copy(&scratch);
     let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
     wait_until("the run begins", || events_so_far(&scratch).contains("session.start"));
+    wait_until("the source is read", || is_open(&scratch.path().join("source"), running.pid()));
     running.signal("TERM");
     let called = running.finish();
     assert_eq!(called.code, 143, "{}", called.shown());

@@ -8,9 +8,8 @@ use std::time::Duration;
 use anstream::stderr;
 use ccm_host::{Clock as _, Outlet, SystemClock, variable};
 use ccm_model::escape_control;
-use ccm_report::RunIdentity;
+use tracing::Metadata;
 use tracing::level_filters::LevelFilter;
-use tracing::{Metadata, Span, debug_span};
 use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
@@ -102,11 +101,6 @@ fn write_messages(targets: Targets) {
 /// Returns `true` if messages are written.
 pub(crate) fn is_on() -> bool {
     LevelFilter::current() > LevelFilter::OFF
-}
-
-/// The span of a run.
-pub(crate) fn run_span(run: &RunIdentity) -> Span {
-    debug_span!("run", id = %run.run_id, manifest = %run.manifest)
 }
 
 /// Sends messages through the thread that writes the report of a run, in order with the report. A reader that stands

@@ -1,84 +1,38 @@
 //! `ccm eval`: one expression by itself.
 
-use std::path::Path;
-
-use ccm_data::facts;
-use ccm_expr::{Map, Value};
-use ccm_host::absolute;
-use ccm_manifest::{Named, Sources as _, ToEvaluate, evaluate, named};
-use ccm_model::{Diagnostic, SourceMap, escape_control};
+use ccm_model::escape_control;
+use ccm_runtime::{EvaluationError, ExitCode, Mistakes, Named};
 
 use crate::arguments::Eval;
-use crate::exit::Code;
-use crate::sources::{MachineSources, format_of};
-use crate::{diagnostics, manifest, printed, show};
+use crate::{diagnostics, manifest, printed, session, show};
 
 /// Prints what an expression comes to, or what it names.
-pub(crate) fn run(arguments: &Eval) -> Code {
-    let sources = MachineSources::new(&arguments.facts, None);
+pub(crate) fn run(arguments: &Eval) -> ExitCode {
+    let session = session::open();
     if arguments.explain {
-        return match named(&arguments.expression, &sources) {
+        return match session.explain(&arguments.expression) {
             Ok(named) => show::print(&explanation(&named)),
-            Err((mistake, texts)) => refused(&[mistake], &texts),
+            Err(mistakes) => refused(&mistakes),
         };
     }
-    let variables = match arguments.vars.as_deref().map(|path| variables(path, &sources)).transpose() {
-        Ok(variables) => variables.unwrap_or_default(),
-        Err((mistakes, texts)) => return refused(&mistakes, &texts),
-    };
-    let hiera = match manifest::hiera(&arguments.data, &sources) {
-        Ok(hiera) => hiera,
-        Err(code) => return code,
-    };
-    let directory = match absolute(Path::new(".")) {
-        Ok(directory) => directory,
+    let facts = session::facts(&arguments.facts);
+    let data = session::data(&arguments.data);
+    let evaluated = match session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data) {
+        Ok(evaluated) => evaluated,
+        Err(EvaluationError::Input(error)) => return manifest::not_read(&error),
+        Err(EvaluationError::Mistakes(mistakes)) => return refused(&mistakes),
         Err(error) => return crate::apply::cannot_start(&error),
     };
-    let request = ToEvaluate {
-        expression: arguments.expression.as_str().into(),
-        variables,
-        hiera,
-        assignments: arguments.data.data.clone(),
-        directory,
-    };
-    let mut evaluated = evaluate(&request, &sources);
-    let unnoticed = sources.unnoticed(&mut evaluated.texts);
-    if !unnoticed.is_empty() {
-        evaluated.value = None;
-        evaluated.diagnostics.extend(unnoticed);
-    }
     diagnostics::print(&evaluated.diagnostics, &evaluated.texts);
     match evaluated.value {
         Some(value) => show::print(&printed::json(&value)),
-        None => Code::NothingRun,
+        None => ExitCode::NothingRun,
     }
 }
 
-fn refused(mistakes: &[Diagnostic], texts: &SourceMap) -> Code {
-    diagnostics::print(mistakes, texts);
-    Code::NothingRun
-}
-
-/// Reads the file of variables: a map.
-fn variables(path: &Path, sources: &MachineSources) -> Result<Map, (Vec<Diagnostic>, SourceMap)> {
-    let name = path.display().to_string();
-    let mut texts = SourceMap::default();
-    let text = match sources.read(path) {
-        Ok(text) => text,
-        Err(error) => {
-            return Err((
-                vec![Diagnostic::without_place(format!("--vars {name} can't be read: {error}"))],
-                texts,
-            ));
-        }
-    };
-    let source = texts.add(name.clone(), text.as_str());
-    match facts::read(&facts::File { source, text: &text, format: format_of(&name) }) {
-        Ok(Value::Map(map)) => Ok((*map).clone()),
-        // What is read is a map or a mistake.
-        Ok(_) => Ok(Map::new()),
-        Err(mistakes) => Err((mistakes, texts)),
-    }
+fn refused(mistakes: &Mistakes) -> ExitCode {
+    diagnostics::print(&mistakes.diagnostics, &mistakes.texts);
+    ExitCode::NothingRun
 }
 
 /// What an expression names and when it can be evaluated, a line each.

@@ -7,43 +7,36 @@ use ccm_data::hierarchy::Outcome;
 use ccm_data::layers::Source;
 use ccm_data::printed::{to_json, to_text};
 use ccm_expr::Value;
-use ccm_manifest::{DataFile, Redaction, ResolvedData, SYSTEM_FACTS, parse_data};
-use ccm_model::{Diagnostic, SourceMap, escape_control};
+use ccm_manifest::{Redaction, SYSTEM_FACTS};
+use ccm_model::{Diagnostic, escape_control};
 
-use crate::arguments::{FactArguments, HieraParse};
-use crate::exit::Code;
-use crate::sources::{MachineSources, url_hint};
-use crate::{diagnostics, facts, manifest, messages, printed, show};
+use crate::arguments::HieraParse;
+use crate::{diagnostics, manifest, messages, printed, session, show};
+use ccm_runtime::{DataFile, DataOptions, ExitCode, Facts, Mistakes, ResolvedData, at, read_text, url_hint};
 
 /// A file of values may have this many bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// Prints the values of a file for some facts.
-pub(crate) fn run(arguments: &HieraParse) -> Code {
+pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
     if let Some(hint) = url_hint(&arguments.file) {
         let message = format!("{}: a URL is not supported in this version", arguments.file.display());
         messages::error(&message, &[], &[hint]);
-        return Code::NothingRun;
+        return ExitCode::NothingRun;
     }
-    let (name, text) = match manifest::text(&arguments.file, LONGEST, "file") {
+    let path = (arguments.file != Path::new("-")).then_some(&*arguments.file);
+    let (name, text) = match read_text(path, LONGEST, "file") {
         Ok(read) => read,
-        Err(code) => return code,
+        Err(error) => return manifest::text_not_read(&error),
     };
-    let given = FactArguments { facts: arguments.facts.clone(), fact: arguments.given.clone() };
-    let mut sources = MachineSources::new(&given, None);
-    if !arguments.system_facts {
-        sources = sources.of_another();
-    }
-    if arguments.env_facts {
-        sources = sources.with_environment();
-    }
     let file = DataFile { name: name.clone(), text: text.into() };
-    let mut parsed = parse_data(&file, &arguments.data, &sources);
-    let unnoticed = sources.unnoticed(&mut parsed.texts);
-    if !unnoticed.is_empty() {
-        parsed.data = None;
-        parsed.diagnostics.extend(unnoticed);
-    }
+    let options = DataOptions {
+        facts: Facts { files: arguments.facts.clone(), assignments: arguments.given.clone() },
+        assignments: arguments.data.clone(),
+        system_facts: arguments.system_facts,
+        environment_facts: arguments.env_facts,
+    };
+    let mut parsed = session::open().data(&file, &options);
     if !arguments.system_facts {
         for diagnostic in &mut parsed.diagnostics {
             let mut names = diagnostic.missing.as_deref().unwrap_or_default().split('.');
@@ -53,30 +46,28 @@ pub(crate) fn run(arguments: &HieraParse) -> Code {
             }
         }
     }
-    let Some(data) = parsed.data else { return facts::refuse(&parsed.diagnostics, &parsed.texts, &name) };
+    let Some(data) = parsed.data else {
+        return manifest::refuse(&Mistakes { diagnostics: parsed.diagnostics, texts: parsed.texts }, &name);
+    };
     diagnostics::print(&parsed.diagnostics, &parsed.texts);
     if arguments.explain {
         return show::print(&explanation(&data));
     }
     let found = match &arguments.query {
         None => Ok(data.value.clone()),
-        Some(path) => facts::at(path, &data.value),
+        Some(path) => at(path, &data.value),
     };
     let value = match found {
         Ok(value) if arguments.show_sensitive => value,
         Ok(value) => Redaction::new(&data.secrets).value(&value),
         Err(mistake) => {
-            diagnostics::print(&[mistake], &SourceMap::default());
-            return Code::NothingRun;
+            return manifest::refuse_all(&[mistake]);
         }
     };
     if arguments.env {
         return match variables(&value, &arguments.env_prefix) {
             Ok(text) => show::print(&text),
-            Err(mistakes) => {
-                diagnostics::print(&mistakes, &SourceMap::default());
-                Code::NothingRun
-            }
+            Err(mistakes) => manifest::refuse_all(&mistakes),
         };
     }
     show::print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })

@@ -1,28 +1,22 @@
 //! `ccm history`: the runs that were recorded.
 
 use std::io::stdout;
-use std::path::Path;
 
 use anstream::AutoStream;
 use anstream::ColorChoice;
 use anstream::adapter::strip_str;
-use ccm_report::{ExecutionError, FindError, History, StoreError, StoredRun};
+use ccm_report::{ExecutionError, FindError, History, StoredRun};
 
 use crate::arguments::{self, HistoryOutput};
-use crate::exit::Code;
 use crate::show::print;
-use crate::{messages, state};
+use crate::{messages, session, state};
+use ccm_runtime::ExitCode;
 
 /// Lists the recorded runs, or shows one.
-pub(crate) fn run(arguments: &arguments::History) -> Code {
-    let state = match state::path(&arguments.state) {
-        Ok(state) => state,
-        Err(error) => {
-            messages::from_error(&error, "", &[error.hint()]);
-            return Code::NothingRun;
-        }
-    };
-    let shown = recorded(&state).and_then(|history| match &arguments.run {
+pub(crate) fn run(arguments: &arguments::History) -> ExitCode {
+    let history = session::open_with(&arguments.state).history();
+    let history = history.map_err(|error| state::not_read(&error));
+    let shown = history.and_then(|history| match &arguments.run {
         None => Ok(list(&history, arguments.output)),
         Some(prefix) => found(&history, prefix).and_then(|run| match &arguments.exec {
             None => one(&history, run, arguments.output),
@@ -35,18 +29,6 @@ pub(crate) fn run(arguments: &arguments::History) -> Code {
     }
 }
 
-/// The runs that were recorded in a state directory, or words about why they can't be read.
-pub(crate) fn recorded(state: &Path) -> Result<History, Code> {
-    History::open(state).map_err(|error| {
-        let hints: Vec<String> = match &error {
-            StoreError::Read { path, source } => vec![state::hint(path, source)],
-            _ => Vec::new(),
-        };
-        messages::from_error(&error, "", &hints);
-        Code::NothingRun
-    })
-}
-
 fn list(history: &History, output: HistoryOutput) -> String {
     match output {
         HistoryOutput::Text => history.text(),
@@ -54,7 +36,7 @@ fn list(history: &History, output: HistoryOutput) -> String {
     }
 }
 
-fn found<'h>(history: &'h History, prefix: &str) -> Result<&'h StoredRun, Code> {
+fn found<'h>(history: &'h History, prefix: &str) -> Result<&'h StoredRun, ExitCode> {
     history.find(prefix).map_err(|error| {
         let hint = match &error {
             FindError::Ambiguous { .. } => "write more of the id".to_owned(),
@@ -64,7 +46,7 @@ fn found<'h>(history: &'h History, prefix: &str) -> Result<&'h StoredRun, Code> 
             },
         };
         messages::from_error(&error, "", &[hint]);
-        Code::NothingRun
+        ExitCode::NothingRun
     })
 }
 
@@ -74,10 +56,10 @@ fn execution(
     run: &StoredRun,
     wanted: &str,
     output: HistoryOutput,
-) -> Result<String, Code> {
+) -> Result<String, ExitCode> {
     let execution = history.execution(run, wanted).map_err(|error| {
         messages::from_error(&error, "", &[]);
-        Code::NothingRun
+        ExitCode::NothingRun
     })?;
     let execution = execution.map_err(|error| {
         let hint = match &error {
@@ -86,7 +68,7 @@ fn execution(
             ExecutionError::Ambiguous { .. } => "write its position as well".to_owned(),
         };
         messages::from_error(&error, "", &[hint]);
-        Code::NothingRun
+        ExitCode::NothingRun
     })?;
     Ok(match output {
         HistoryOutput::Text => execution.text(),
@@ -94,10 +76,10 @@ fn execution(
     })
 }
 
-fn one(history: &History, run: &StoredRun, output: HistoryOutput) -> Result<String, Code> {
+fn one(history: &History, run: &StoredRun, output: HistoryOutput) -> Result<String, ExitCode> {
     let events = history.events(run).map_err(|error| {
         messages::from_error(&error, "", &[]);
-        Code::NothingRun
+        ExitCode::NothingRun
     })?;
     Ok(match output {
         HistoryOutput::Text => run.text_with(&events),

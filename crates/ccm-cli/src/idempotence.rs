@@ -1,87 +1,89 @@
 //! `ccm apply --verify-idempotent`: a second run of the manifest, which is to change nothing again.
 
 use std::cell::RefCell;
-use std::path::Path;
-use std::sync::Arc;
 
 use ccm_engine::ResourceType;
 use ccm_model::{RunSummary, StillOwed};
 use ccm_report::{ChangedAgain, Idempotence, owed_line};
+use ccm_runtime::{ExitCode, Input, Run, Session};
 
-use crate::apply::{Setting, selection, shown};
-use crate::exit::Code;
+use crate::apply::{end_record, selection, shown};
+use crate::arguments::Apply;
 use crate::listeners::Listeners;
-use crate::sources::MachineSources;
-use crate::{manifest, messages};
+use crate::{manifest, messages, state};
 
-/// Applies the manifest once more as a new run would: it is read again, with what it is made of, and so is the machine.
-/// Only standard input can't be read twice, so `text` is what it held.
-pub(crate) async fn verify(
-    setting: &Setting<'_>,
-    text: Arc<str>,
-    listeners: &RefCell<Listeners<'_>>,
-    first: RunSummary,
-    code: Code,
-) -> (RunSummary, Code) {
-    if !matches!(code, Code::Success | Code::Changes) {
-        messages::note("the run did not succeed, so there was no second one to verify that it is idempotent");
-        return (first, code);
-    }
-    let arguments = setting.arguments;
-    let not_read = |first| {
-        messages::error("the manifest can't be applied a second time", &[], &[]);
-        (first, code.and_failed())
-    };
-    let Ok(sources) = MachineSources::of_manifest(&arguments.manifest, &arguments.values) else {
-        return not_read(first);
-    };
-    let Ok(mut request) = manifest::request(&arguments.manifest, &arguments.values.data, &sources) else {
-        return not_read(first);
-    };
-    if arguments.manifest.path == Path::new("-") {
-        request.text = text;
-    }
-    // What deserves a warning was said before.
-    let Ok((catalog, loaded)) = manifest::read_request(request, &sources, false, setting.types) else {
-        return not_read(first);
-    };
-    let Ok(only) = selection(arguments, &catalog) else { return not_read(first) };
+/// The second run.
+pub(crate) struct Verification<'a> {
+    pub(crate) arguments: &'a Apply,
+    pub(crate) session: &'a Session,
+    pub(crate) input: &'a Input,
+}
 
-    let code = listeners.borrow_mut().begin_verification(setting.state, arguments.keep_runs, &first, code);
-    let ledger = setting.ledger(&catalog, listeners.borrow().identity());
-    let Ok(ledger) = ledger else { return not_read(first) };
-    let mut idempotence = Idempotence::default();
-    let mut on_event = |event| {
-        idempotence.accept(&event);
-        listeners.borrow_mut().accept(&event);
-    };
-    let run = setting.apply(&catalog, &loaded, only.as_deref(), ledger.as_ref(), &mut on_event);
-    let second = shown(run, listeners).await;
-    let code = match Code::of(&second, false) {
-        Code::Success => code,
-        signal @ Code::Signal(_) => signal,
-        _ => code.and_failed(),
-    };
-    let again = idempotence.changed_again();
-    let (due, kept): (Vec<_>, Vec<_>) =
-        second.refreshes.owed.iter().partition(|owed| owed.cause.is_for_next_run());
-    if !kept.is_empty() {
-        let count = kept.len();
-        let refreshes =
-            if count == 1 { "1 refresh stays".to_owned() } else { format!("{count} refreshes stay") };
-        messages::note(&format!(
-            "{refreshes} owed that another such run would not do either; `ccm status --pending` lists what is owed"
-        ));
+impl Verification<'_> {
+    /// Applies the manifest once more as a new run would: it is read again, with everything that it is made of, and so is the
+    /// machine.
+    pub(crate) async fn run(
+        &self,
+        run: &mut Run<'_>,
+        listeners: &RefCell<Listeners>,
+        first: RunSummary,
+        code: ExitCode,
+    ) -> (RunSummary, ExitCode) {
+        if !matches!(code, ExitCode::Success | ExitCode::Changes) {
+            messages::note(
+                "the run did not succeed, so there was no second one to verify that it is idempotent",
+            );
+            return (first, code);
+        }
+        let not_read = |first| {
+            messages::error("the manifest can't be applied a second time", &[], &[]);
+            (first, code.and_failed())
+        };
+        let input = match self.session.read_again(self.input) {
+            Ok(input) => input,
+            Err(error) => {
+                manifest::not_read(&error);
+                return not_read(first);
+            }
+        };
+        // Warnings were shown before.
+        let Ok(manifest) = manifest::load(self.session, &input, false) else { return not_read(first) };
+        let Ok(only) = selection(self.arguments, &manifest) else { return not_read(first) };
+        let code = end_record(run, &first, code);
+        if let Err(error) = run.begin_verification(&manifest) {
+            state::ledger_refused(&error);
+            return not_read(first);
+        }
+        listeners.borrow_mut().begin_verification();
+        let mut idempotence = Idempotence::default();
+        let second =
+            shown(run, &manifest, only.as_ref(), listeners, &mut |event| idempotence.accept(event)).await;
+        let code = match ExitCode::of(&second, false) {
+            ExitCode::Success => code,
+            signal @ ExitCode::Signal(_) => signal,
+            _ => code.and_failed(),
+        };
+        let again = idempotence.changed_again();
+        let (due, kept): (Vec<_>, Vec<_>) =
+            second.refreshes.owed.iter().partition(|owed| owed.cause.is_for_next_run());
+        if !kept.is_empty() {
+            let count = kept.len();
+            let refreshes =
+                if count == 1 { "1 refresh stays".to_owned() } else { format!("{count} refreshes stay") };
+            messages::note(&format!(
+                "{refreshes} owed that another such run would not do either; `ccm status --pending` lists what is owed"
+            ));
+        }
+        if !again.is_empty() || !due.is_empty() {
+            say(self.session.types(), again, &due);
+            return (second, code.and_failed());
+        }
+        // A run that failed or was ended has proved nothing.
+        if matches!(code, ExitCode::Success | ExitCode::Changes) {
+            listeners.borrow_mut().verified();
+        }
+        (second, code)
     }
-    if !again.is_empty() || !due.is_empty() {
-        say(setting.types, again, &due);
-        return (second, code.and_failed());
-    }
-    // A run that failed or was ended has proved nothing.
-    if matches!(code, Code::Success | Code::Changes) {
-        listeners.borrow_mut().verified();
-    }
-    (second, code)
 }
 
 /// Says what was changed again, what a later run would still have to refresh, and what can be done about it.

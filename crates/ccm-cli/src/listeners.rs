@@ -1,24 +1,21 @@
-//! Everybody who listens to a run: the report, the events file, the record, the terminal.
+//! Everybody who listens to a run: the report, the events file, the terminal.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anstream::AutoStream;
-use ccm_host::state::{AppendFile, Directory};
-use ccm_host::{Clock, Outlet, Terminal, after, random, variable};
-use ccm_model::{Event, RunSummary};
-use ccm_report::{
-    Encoder, Ids, JsonDocument, JsonLines, Progress, ReportError, RunIdentity, RunStore, StoredSummary,
-    TextReport, Verbosity,
-};
+use ccm_host::state::AppendFile;
+use ccm_host::{Clock as _, Outlet, SystemClock, Terminal, after, variable};
+use ccm_model::Event;
+use ccm_report::{JsonDocument, JsonLine, JsonLines, Progress, ReportError, TextReport, Verbosity};
 
 use crate::arguments::{Apply, Output, events_file};
 use crate::colour::coloured;
-use crate::exit::Code;
 use crate::{debug_log, messages};
+use ccm_runtime::ExitCode;
 
 /// How often those who watch a run are brought up to date.
 const TICK: Duration = Duration::from_millis(500);
@@ -31,13 +28,13 @@ pub(crate) struct EventsFile {
 
 impl EventsFile {
     /// Opens it, if one is named.
-    pub(crate) fn open(arguments: &Apply) -> Result<Option<Self>, Code> {
+    pub(crate) fn open(arguments: &Apply) -> Result<Option<Self>, ExitCode> {
         let path = match (&arguments.events_file, variable("CCM_EVENTS_FILE")) {
             (Some(path), _) => path.clone(),
             (None, Some(path)) => match path.to_str().map(events_file) {
                 Some(Err(reason)) => {
                     messages::error("CCM_EVENTS_FILE can't be used", &[reason], &[]);
-                    return Err(Code::Usage);
+                    return Err(ExitCode::Usage);
                 }
                 _ => PathBuf::from(path),
             },
@@ -48,20 +45,10 @@ impl EventsFile {
             Err(error) => {
                 let message = format!("events file {} can't be opened; nothing was run", path.display());
                 messages::error(&message, &[error.to_string()], &[]);
-                Err(Code::NothingRun)
+                Err(ExitCode::NothingRun)
             }
         }
     }
-}
-
-/// Names a run, and what happens in it. A later run has a greater name, also if the clock was set back.
-pub(crate) fn encoder(manifest: String, state: Option<&Directory>, clock: &dyn Clock) -> Encoder {
-    let ids = Ids::new(random());
-    let ids = match state.and_then(RunStore::newest) {
-        Some(newest) => ids.after(&newest),
-        None => ids,
-    };
-    Encoder::new(ids, clock.now(), manifest, env!("CARGO_PKG_VERSION"))
 }
 
 /// What goes to standard output.
@@ -72,29 +59,22 @@ enum Report {
 }
 
 /// Everybody who listens to a run.
-pub(crate) struct Listeners<'a> {
-    clock: &'a dyn Clock,
-    began: SystemTime,
-    encoder: Encoder,
+pub(crate) struct Listeners {
+    clock: SystemClock,
     report: Report,
     events_file: Option<(PathBuf, JsonLines<AppendFile>)>,
-    store: Option<RunStore>,
     terminal: Option<Terminal>,
     screen: Outlet,
     progress: Progress,
 }
 
-impl<'a> Listeners<'a> {
-    /// Gets them ready; a run without a state directory is not recorded.
+impl Listeners {
+    /// Gets them ready.
     pub(crate) fn new(
         arguments: &Apply,
-        encoder: Encoder,
-        state: Option<&Directory>,
         events_file: Option<EventsFile>,
-        clock: &'a dyn Clock,
         (output, screen): (Outlet, Outlet),
     ) -> Self {
-        let began = clock.now();
         let report = match arguments.output {
             Output::Text => {
                 let out = coloured(output, AutoStream::choice(&stdout()));
@@ -104,10 +84,7 @@ impl<'a> Listeners<'a> {
             Output::Json => Report::Document(JsonDocument::new(output)),
         };
         Self {
-            clock,
-            began,
-            store: state.map(|state| RunStore::begin(state, encoder.identity(), arguments.keep_runs)),
-            encoder,
+            clock: SystemClock::new(),
             report,
             events_file: events_file.map(|events| (events.path, JsonLines::new(events.file))),
             // Messages would be written into the line that shows the progress.
@@ -121,66 +98,32 @@ impl<'a> Listeners<'a> {
         }
     }
 
-    /// Tells them all of an event.
-    pub(crate) fn accept(&mut self, event: &Event) {
-        if let Event::ArtifactsLeft(artifacts) = event {
-            if let Some(store) = &mut self.store {
-                store.keep(artifacts);
-            }
-            return;
-        }
+    /// Tells them all of an event, which comes with its line of JSON where that is written.
+    pub(crate) fn accept(&mut self, event: &Event, line: Option<&JsonLine<'_>>) {
         if self.terminal.is_some()
             && let Some(erase) = self.progress.accept(event, self.clock.monotonic())
         {
             self.show(erase);
         }
-        if let Event::SessionStarted(session) = event {
-            self.began = session.at;
-        }
         if let Report::Text(report) = &mut self.report {
             report.accept(event);
         }
-        // Most events of a steady run are of no use to the store, and then nobody pays for the JSON.
-        let stored = self.store.as_ref().is_some_and(|store| store.wants(event));
-        if !stored && self.events_file.is_none() && matches!(self.report, Report::Text(_)) {
-            return;
-        }
-        let Some(line) = self.encoder.encode(event) else { return };
+        let Some(line) = line else { return };
         match &mut self.report {
             Report::Text(_) => {}
-            Report::Lines(lines) => lines.accept(&line),
-            Report::Document(document) => document.accept(&line),
+            Report::Lines(lines) => lines.accept(line),
+            Report::Document(document) => document.accept(line),
         }
         if let Some((_, lines)) = &mut self.events_file {
-            lines.accept(&line);
-        }
-        if let Some(store) = self.store.as_mut().filter(|_| stored) {
-            store.accept(&line);
+            lines.accept(line);
         }
     }
 
-    /// Ends the record of the run so far, says what could not be written, and begins with a run that verifies it.
-    /// Returns how ccm ends for all that.
-    pub(crate) fn begin_verification(
-        &mut self,
-        state: Option<&Directory>,
-        keep_runs: usize,
-        summary: &RunSummary,
-        code: Code,
-    ) -> Code {
-        let code = end_record(self.store.take(), self.encoder.identity(), self.began, summary, code);
-        self.began = self.clock.now();
-        self.encoder.begin_verification(self.began);
-        self.store = state.map(|state| RunStore::begin(state, self.encoder.identity(), keep_runs));
+    /// Begins the report of a run that verifies the one before.
+    pub(crate) fn begin_verification(&mut self) {
         if let Report::Text(report) = &mut self.report {
             report.begin_verification();
         }
-        code
-    }
-
-    /// Which run it is that is reported on.
-    pub(crate) fn identity(&self) -> &RunIdentity {
-        self.encoder.identity()
     }
 
     /// Says that the second run changed nothing.
@@ -197,13 +140,7 @@ impl<'a> Listeners<'a> {
             Report::Lines(lines) => lines.finish().map(|_| ()),
             Report::Document(document) => document.finish(),
         };
-        Ended {
-            report,
-            began: self.began,
-            encoder: self.encoder,
-            events_file: self.events_file,
-            store: self.store,
-        }
+        Ended { report, events_file: self.events_file }
     }
 
     /// Writes out the lines that wait for more of them.
@@ -235,16 +172,13 @@ impl<'a> Listeners<'a> {
 /// Everybody whose report is on its way.
 pub(crate) struct Ended {
     report: Result<(), ReportError>,
-    began: SystemTime,
-    encoder: Encoder,
     events_file: Option<(PathBuf, JsonLines<AppendFile>)>,
-    store: Option<RunStore>,
 }
 
 impl Ended {
     /// Lets the others finish, says what could not be written, and returns how ccm ends for all that.
     /// `output` is what became of the report on its way.
-    pub(crate) fn finish(self, output: io::Result<()>, summary: &RunSummary, code: Code) -> Code {
+    pub(crate) fn finish(self, output: io::Result<()>, code: ExitCode) -> ExitCode {
         let mut code = code;
         match self.report.and(output.map_err(ReportError::Write)) {
             // Whoever reads standard output may go away when they have seen enough.
@@ -263,33 +197,12 @@ impl Ended {
             messages::error(&message, &[error.to_string()], &[]);
             code = code.and_failed();
         }
-        end_record(self.store, self.encoder.identity(), self.began, summary, code)
+        code
     }
-}
-
-/// Ends the record of a run, says what could not be written, and returns how ccm ends for all that.
-fn end_record(
-    store: Option<RunStore>,
-    identity: &RunIdentity,
-    began: SystemTime,
-    summary: &RunSummary,
-    code: Code,
-) -> Code {
-    let Some(store) = store else { return code };
-    let mut code = if store.failed() { code.and_failed() } else { code };
-    let recorded = store.finish(&StoredSummary::of(identity, began, summary, code.number()));
-    if let Err(error) = recorded.record {
-        messages::from_error(&error, "the run itself went on to its end", &[]);
-        code = code.and_failed();
-    }
-    for error in recorded.kept {
-        messages::from_error(&error, "the run itself is not affected", &["remove it by hand".to_owned()]);
-    }
-    code
 }
 
 /// Keeps everybody who watches up to date, for as long as it is polled.
-pub(crate) async fn show_progress(listeners: &RefCell<Listeners<'_>>) -> Infallible {
+pub(crate) async fn show_progress(listeners: &RefCell<Listeners>) -> Infallible {
     loop {
         after(Some(TICK)).await;
         listeners.borrow_mut().tick();

@@ -6,34 +6,31 @@ mod colour;
 mod debug_log;
 mod diagnostics;
 mod eval;
-mod exit;
 mod facts;
 mod hidden;
 mod hiera;
 mod history;
 mod idempotence;
-mod late;
 mod listeners;
 mod manifest;
 mod messages;
-mod owed;
 mod printed;
 mod secrets;
+mod session;
 mod show;
-mod sources;
 mod state;
 mod status;
 mod validate;
 mod watch;
 
-use std::process::ExitCode;
+use std::process;
 
 use clap::Parser as _;
 
 use arguments::{Apply, Arguments, Command, Hiera};
-use exit::Code;
+use ccm_runtime::ExitCode;
 
-fn main() -> ExitCode {
+fn main() -> process::ExitCode {
     // Started by itself to run a command as somebody else or in a sandbox, it is nothing but that command.
     if let Some(code) = ccm_host::launcher::begin() {
         return code;
@@ -47,7 +44,7 @@ fn main() -> ExitCode {
             let error = arguments::without_value(error);
             // Help and version are answers, not mistakes. Nothing is left to do if they can't be printed.
             let _ = error.print();
-            return if error.use_stderr() { Code::Usage } else { Code::Success }.into();
+            return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }.into();
         }
     };
     debug_log::install(arguments.verbose);

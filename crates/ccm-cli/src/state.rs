@@ -1,62 +1,63 @@
-//! The state directory of a run and the lock on it, or words about why there is none.
+//! Words about a state directory that can't be used.
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
-use ccm_host::signals::Signals;
-use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError, default_state_directory};
-use ccm_host::{Cancellation, Files as _, Look, SystemFiles, absolute};
+use ccm_engine::LedgerError;
+use ccm_host::state::LockError;
+use ccm_host::{Cancellation, Files as _, Look, SystemFiles};
+use ccm_report::StoreError;
+use ccm_runtime::{BeginError, ExitCode, NameMissing, StatusError};
 
-use crate::arguments::StateArguments;
-use crate::exit::Code;
 use crate::messages;
+use crate::session::ledger_hint;
 
-/// Finds where the state directory is, or is to be, seen from the root.
-pub(crate) fn path(arguments: &StateArguments) -> Result<PathBuf, StateError> {
-    let Some(named) = &arguments.state_dir else { return default_state_directory() };
-    absolute(named).map_err(|source| StateError::Open { path: named.clone(), source })
-}
-
-/// Opens the state directory, and makes it if need be.
-pub(crate) fn directory(arguments: &StateArguments) -> Result<Directory, Code> {
-    path(arguments).and_then(|path| Directory::open_private(&path)).map_err(|error| {
-        messages::from_error(&error, "nothing was run", &[error.hint()]);
-        Code::NothingRun
-    })
-}
-
-/// Takes the lock of a state directory, if a run needs one. A signal ends the wait for it.
-pub(crate) async fn lock(
-    directory: Option<&Directory>,
-    holder: &LockHolder,
-    wait: Duration,
-    signals: &Signals,
-) -> Result<Option<Lock>, Code> {
-    let Some(directory) = directory else { return Ok(None) };
-    let mut on_wait = |other: &str| messages::note(&format!("waiting for another run to end ({other})"));
-    let result = tokio::select! {
-        biased;
-        result = Lock::take(directory, holder, wait, &mut on_wait) => result,
-        signal = signals.next() => {
-            let signal = signal.map_err(|error| crate::apply::cannot_start(&error))?;
-            messages::error(&format!("{} ended the wait for another run; nothing was run", signal.name), &[], &[]);
-            return Err(Code::Signal(u8::try_from(signal.number).unwrap_or_default()));
+/// Says why a run can't begin.
+pub(crate) fn not_begun(error: &BeginError) -> ExitCode {
+    match error {
+        BeginError::Runner(error) => return crate::apply::cannot_start(error),
+        BeginError::State(error) => messages::from_error(error, "nothing was run", &[error.hint()]),
+        BeginError::Lock(error) => {
+            let hint = match error {
+                LockError::Held { .. } => "let it end, or wait longer with --lock-wait".to_owned(),
+                // The directory around it is of who runs this.
+                LockError::Use { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                    "give it to whom the directory belongs with chown, or remove it".to_owned()
+                }
+                LockError::Use { path, source } => hint(path, source),
+                _ => "look at the state directory".to_owned(),
+            };
+            messages::from_error(error, "nothing was run", &[hint]);
         }
+        BeginError::Name(error) => return name_missing(*error),
+        BeginError::Ledger(error) => ledger_refused(error),
+        _ => messages::from_error(error, "nothing was run", &[]),
+    }
+    ExitCode::NothingRun
+}
+
+/// Says that a manifest needs a name.
+pub(crate) fn name_missing(error: NameMissing) -> ExitCode {
+    let cause = "what it owes to subscribers is remembered for the next run under its name".to_owned();
+    messages::error(&format!("{error}; nothing was run"), &[cause], &["add `name` below `ccm`".to_owned()]);
+    ExitCode::NothingRun
+}
+
+/// Says why a ledger can't be used.
+pub(crate) fn ledger_refused(error: &LedgerError) {
+    messages::from_error(error, "nothing was run", &[ledger_hint(error)]);
+}
+
+/// Says why a state directory can't be read.
+pub(crate) fn not_read(error: &StatusError) -> ExitCode {
+    let hints = match error {
+        StatusError::State(error) => vec![error.hint()],
+        StatusError::Ledger(error) => vec![ledger_hint(error)],
+        StatusError::Store(StoreError::Read { path, source }) => vec![hint(path, source)],
+        _ => Vec::new(),
     };
-    result.map(Some).map_err(|error| {
-        let hint = match &error {
-            LockError::Held { .. } => "let it end, or wait longer with --lock-wait".to_owned(),
-            // The directory around it is of who runs this.
-            LockError::Use { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "give it to whom the directory belongs with chown, or remove it".to_owned()
-            }
-            LockError::Use { path, source } => hint(path, source),
-            _ => "look at the state directory".to_owned(),
-        };
-        messages::from_error(&error, "nothing was run", &[hint]);
-        Code::NothingRun
-    })
+    messages::from_error(error, "", &hints);
+    ExitCode::NothingRun
 }
 
 /// What to do about something in a state directory that can't be used. Another directory is no advice: what is owed is in

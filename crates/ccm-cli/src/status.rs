@@ -3,68 +3,56 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ccm_engine::{PendingLedger, PendingRefresh, damaged, pending};
-use ccm_host::state::Lock;
+use ccm_engine::{PendingLedger, PendingRefresh};
 use ccm_host::{Cancellation, Files as _, SystemFiles};
 use ccm_model::{KeptBy, display_timestamp, escape_control};
 use ccm_report::{StoredRun, owed_line};
 use serde_json::{Value, json};
 
 use crate::arguments::{HistoryOutput, Status};
-use crate::exit::Code;
-use crate::history::recorded;
 use crate::show::print;
-use crate::{messages, owed, state};
+use crate::{session, state};
+use ccm_runtime::{ExitCode, Pending};
 
 /// Shows them.
-pub(crate) fn run(arguments: &Status) -> Code {
+pub(crate) fn run(arguments: &Status) -> ExitCode {
     match shown(arguments) {
         Ok(text) => print(&text),
         Err(code) => code,
     }
 }
 
-fn shown(arguments: &Status) -> Result<String, Code> {
-    let state = state::path(&arguments.state).map_err(|error| {
-        messages::from_error(&error, "", &[error.hint()]);
-        Code::NothingRun
-    })?;
+fn shown(arguments: &Status) -> Result<String, ExitCode> {
+    let session = session::open_with(&arguments.state);
+    let state = session.state_path().map_err(|error| state::not_read(&error.into()))?;
     let named = arguments.state.state_dir.as_ref().map(|_| &*state);
-    let ledgers = pending(&state).map_err(|error| {
-        messages::from_error(&error, "", &[owed::hint(&error)]);
-        Code::NothingRun
-    })?;
-    let kept = damaged(&state).map_err(|error| {
-        messages::from_error(&error, "", &[owed::hint(&error)]);
-        Code::NothingRun
-    })?;
-    // A ledger is read without the lock: it is replaced as a whole, and where it grows its last line may be torn.
-    let is_held = Lock::is_held(&state);
+    let pending = session.pending().map_err(|error| state::not_read(&error))?;
+    let Pending { ledgers, damaged: kept, is_locked } = &pending;
     if arguments.pending {
         return Ok(match arguments.output {
-            HistoryOutput::Text => text(&ledgers, &kept, is_held, named),
+            HistoryOutput::Text => text(ledgers, kept, *is_locked, named),
             HistoryOutput::Json => {
-                let pending = json(&ledgers);
-                format!("{:#}\n", json!({ "is_going_on": is_held, "pending": pending, "damaged": kept }))
+                let pending = json(ledgers);
+                format!("{:#}\n", json!({ "is_going_on": is_locked, "pending": pending, "damaged": kept }))
             }
         });
     }
-    let history = recorded(&state)?;
+    let history = session.history().map_err(|error| state::not_read(&error))?;
     let last = history.runs().first();
-    let is_going_on = last.is_some_and(StoredRun::is_unfinished) && is_held;
+    let is_going_on = last.is_some_and(StoredRun::is_unfinished) && *is_locked;
     Ok(match arguments.output {
         HistoryOutput::Text => {
             let last = last.map_or_else(
                 || "no run is recorded".to_owned(),
                 |run| format!("last run: {}", run.line(is_going_on)),
             );
-            format!("{last}\n{}", text(&ledgers, &kept, is_held, named))
+            format!("{last}\n{}", text(ledgers, kept, *is_locked, named))
         }
         HistoryOutput::Json => {
             let last = last.map(StoredRun::json);
             format!(
                 "{:#}\n",
-                json!({ "last_run": last, "is_going_on": is_going_on, "pending": json(&ledgers), "damaged": kept })
+                json!({ "last_run": last, "is_going_on": is_going_on, "pending": json(ledgers), "damaged": kept })
             )
         }
     })

@@ -2,40 +2,33 @@
 
 use std::path::PathBuf;
 
-use ccm_manifest::{Request, load};
+use ccm_runtime::{ExitCode, Facts, Input, Session};
 
-use crate::arguments::{FactArguments, Validate};
-use crate::exit::Code;
-use crate::sources::MachineSources;
-use crate::{diagnostics, manifest, messages, owed, show};
+use crate::arguments::Validate;
+use crate::{diagnostics, manifest, messages, session, show, state};
 
 /// Checks a manifest.
-pub(crate) fn run(arguments: &Validate) -> Code {
-    let sources = match MachineSources::of_manifest(&arguments.manifest, &arguments.values) {
-        Ok(sources) => sources,
+pub(crate) fn run(arguments: &Validate) -> ExitCode {
+    let session = session::open();
+    let input = match manifest::read(&session, &arguments.manifest, &arguments.values) {
+        Ok(input) => input,
         Err(code) => return code,
     };
     if !arguments.matrix.is_empty() {
-        return matrix(arguments, &sources);
+        return matrix(arguments, &session, &input);
     }
     // Facts that are given are those of the machine that is meant.
     let is_another = !arguments.values.facts.facts.is_empty();
-    let sources = if is_another { sources.of_another() } else { sources };
-    match manifest::read(&arguments.manifest, &arguments.values.data, &sources, true, &ccm_resources::types())
-    {
-        Err(code) => code,
-        Ok((catalog, _)) => {
-            if let Err(code) = owed::named(&arguments.manifest, &catalog) {
-                return code;
-            }
-            let resources = resources(catalog.resources.len());
-            let name = match arguments.manifest.path.display().to_string() {
-                stdin if stdin == "-" => "standard input".to_owned(),
-                path => path,
-            };
-            show::print(&format!("{name} is valid: {resources}\n"))
-        }
+    let input = if is_another { input.of_another_machine() } else { input };
+    let manifest = match manifest::load(&session, &input, true) {
+        Ok(manifest) => manifest,
+        Err(code) => return code,
+    };
+    if let Err(error) = manifest.check_name() {
+        return state::name_missing(error);
     }
+    let resources = resources(manifest.catalog().resources.len());
+    show::print(&format!("{} is valid: {resources}\n", input.name()))
 }
 
 fn resources(count: usize) -> String {
@@ -49,45 +42,28 @@ struct Shown {
 }
 
 /// Checks a manifest for each of several machines.
-fn matrix(arguments: &Validate, sources: &MachineSources) -> Code {
-    let request = match manifest::request(&arguments.manifest, &arguments.values.data, sources) {
-        Ok(request) => request,
-        Err(code) => return code,
-    };
-    let dotenv = match manifest::dotenv(&arguments.manifest, &arguments.values.environment) {
-        Ok(dotenv) => dotenv,
-        Err(error) => return crate::apply::cannot_start(&error),
-    };
-    let types = ccm_resources::types();
-    let specs = manifest::specs(&types);
+fn matrix(arguments: &Validate, session: &Session, input: &Input) -> ExitCode {
     let mut lines = String::new();
     let mut all_shown: Vec<Shown> = Vec::new();
     let mut failed = 0;
     for (machine, file) in arguments.matrix.iter().enumerate() {
-        let facts = FactArguments { facts: vec![file.clone()], fact: arguments.values.facts.fact.clone() };
-        let sources = MachineSources::new(&facts, dotenv.clone()).of_another();
-        let request = Request {
-            name: request.name.clone(),
-            text: request.text.clone(),
-            directory: request.directory.clone(),
-            hiera: request.hiera.clone(),
-            assignments: request.assignments.clone(),
+        let facts = Facts { files: vec![file.clone()], assignments: arguments.values.facts.fact.clone() };
+        let input = input.for_machine(session, facts);
+        let loaded = session.load(&input);
+        let (diagnostics, texts) = match &loaded {
+            Ok(manifest) => {
+                let resources = resources(manifest.catalog().resources.len());
+                lines += &format!("{}: valid, {resources}\n", file.display());
+                (manifest.warnings(), manifest.texts())
+            }
+            Err(mistakes) => {
+                failed += 1;
+                lines += &format!("{}: {mistakes}\n", file.display());
+                (&*mistakes.diagnostics, &mistakes.texts)
+            }
         };
-        let mut loaded = load(request, &specs, &sources);
-        // A file of facts that nothing asks for has to be readable as well.
-        let mut texts = loaded.texts();
-        let unnoticed = sources.unnoticed(&mut texts);
-        if !unnoticed.is_empty() {
-            loaded.catalog = None;
-            loaded.diagnostics.extend(unnoticed);
-        }
-        lines += &match &loaded.catalog {
-            Some(catalog) => format!("{}: valid, {}\n", file.display(), resources(catalog.resources.len())),
-            None => format!("{}: {}\n", file.display(), manifest::mistakes(&loaded.diagnostics)),
-        };
-        failed += usize::from(loaded.catalog.is_none());
-        for diagnostic in &loaded.diagnostics {
-            let text = diagnostics::rendered(diagnostic, &texts);
+        for diagnostic in diagnostics {
+            let text = diagnostics::rendered(diagnostic, texts);
             match all_shown.iter_mut().find(|shown| shown.text == text) {
                 Some(shown) => shown.machines.push(machine),
                 None => all_shown.push(Shown { text, machines: vec![machine] }),
@@ -99,9 +75,9 @@ fn matrix(arguments: &Validate, sources: &MachineSources) -> Code {
     if failed == 0 {
         return printed;
     }
-    let name = &request.name;
-    messages::error(&format!("{name} is not valid for {failed} of {}", arguments.matrix.len()), &[], &[]);
-    Code::NothingRun
+    let message = format!("{} is not valid for {failed} of {}", input.name(), arguments.matrix.len());
+    messages::error(&message, &[], &[]);
+    ExitCode::NothingRun
 }
 
 /// Shows mistakes, those together that concern the same machines; what concerns most of them first.

@@ -1,23 +1,18 @@
 //! The watch over what ends a run from outside.
 
 use std::io;
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use ccm_host::signals::Signals;
-use ccm_host::{CancellationSource, Deadline, Level};
+use ccm_host::{Deadline, Level};
 use ccm_model::StopCause;
+use ccm_runtime::Canceller;
 
 /// Turns signals and the end of the run's time into a cancellation, until the process ends.
 ///
 /// It has a thread of its own: what works on files does not wait, and would let it notice nothing meanwhile.
-pub(crate) fn begin(
-    signals: Signals,
-    timeout: Option<Duration>,
-    source: CancellationSource,
-    cause: Arc<OnceLock<StopCause>>,
-) -> io::Result<()> {
+pub(crate) fn begin(signals: Signals, timeout: Option<Duration>, canceller: Canceller) -> io::Result<()> {
     // Without a moment to count from, as with a time beyond the clock's, there is no end.
     let mut deadline = timeout.and_then(|after| Some((Deadline::after(after)?, after)));
     let watch = move || {
@@ -35,8 +30,7 @@ pub(crate) fn begin(
             };
             // The first cause is the one that is told; a second one only makes it more urgent.
             level = if level == Level::Go && !urgent { Level::Stop } else { Level::Kill };
-            let _ = cause.set(stop);
-            source.raise(level);
+            canceller.raise(level, stop);
         }
     };
     thread::Builder::new().name("ccm-watch".to_owned()).spawn(watch)?;

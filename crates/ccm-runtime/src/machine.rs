@@ -13,9 +13,8 @@ use ccm_host::{
 use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
-use crate::arguments::{FactArguments, ManifestArguments, ValueArguments};
-use crate::exit::Code;
-use crate::messages;
+use crate::input::Facts;
+use crate::session::{Notice, Notices, Session};
 
 /// A file that a manifest reads may have this many bytes.
 const LONGEST: u64 = 64 << 20;
@@ -25,7 +24,8 @@ pub(crate) struct MachineSources {
     clock: SystemClock,
     now: Timestamp,
     files: SystemFiles,
-    given: FactArguments,
+    given: Facts,
+    notices: Notices,
     /// The facts that were given stand for another machine, so this one is not asked.
     is_another: bool,
     /// The variables of the environment are facts as well.
@@ -39,15 +39,16 @@ pub(crate) struct MachineSources {
 }
 
 impl MachineSources {
-    /// Looks at this machine. `dotenv` is the file of variables beside the manifest, which need not be there.
-    pub(crate) fn new(given: &FactArguments, dotenv: Option<PathBuf>) -> Self {
+    /// Looks at this machine. `dotenv` is the file of variables beside the manifest, which need not exist.
+    pub(crate) fn new(session: &Session, given: Facts, dotenv: Option<PathBuf>) -> Self {
         let clock = SystemClock::new();
         let now = Timestamp::try_from(clock.now()).unwrap_or_default();
         Self {
             clock,
             now,
             files: SystemFiles::new(Cancellation::never()),
-            given: given.clone(),
+            given,
+            notices: Notices::clone(&session.notices),
             is_another: false,
             has_environment: false,
             dotenv,
@@ -55,13 +56,6 @@ impl MachineSources {
             of_machine: RefCell::new(Value::map::<&str>([])),
             written: OnceCell::new(),
         }
-    }
-
-    /// Looks at this machine for a manifest.
-    pub(crate) fn of_manifest(manifest: &ManifestArguments, values: &ValueArguments) -> Result<Self, Code> {
-        let dotenv = crate::manifest::dotenv(manifest, &values.environment)
-            .map_err(|error| crate::apply::cannot_start(&error))?;
-        Ok(Self::new(&values.facts, dotenv))
     }
 
     /// Takes the facts that were given for those of another machine.
@@ -96,7 +90,7 @@ impl MachineSources {
         }
         self.gathered.set(gathered.union(missing));
         let (found, warnings) = ccm_facts::gather(&SystemMachine, &self.clock, missing);
-        warn(&warnings);
+        self.warn(&warnings);
         merge::deep(&mut self.of_machine.borrow_mut(), &Value::from(found));
     }
 
@@ -111,7 +105,7 @@ impl MachineSources {
         let mut mistakes = Vec::new();
         if !self.is_another {
             let (custom, warnings) = CustomFacts::of_this_user().read();
-            warn(&warnings);
+            self.warn(&warnings);
             for file in custom {
                 match read_facts(&file.path, &file.text, texts) {
                     Ok(found) => merge::deep(&mut written, &found),
@@ -130,7 +124,7 @@ impl MachineSources {
     fn given(&self, texts: &mut SourceMap) -> Result<Vec<Value>, Vec<Diagnostic>> {
         let mut given = Vec::new();
         let mut mistakes = Vec::new();
-        for path in &self.given.facts {
+        for path in &self.given.files {
             if let Some(hint) = url_hint(path) {
                 let message = format!("the facts {}: a URL is not supported in this version", path.display());
                 mistakes.push(Diagnostic::without_place(message).with_hint(hint));
@@ -147,7 +141,7 @@ impl MachineSources {
                 }
             }
         }
-        for pair in &self.given.fact {
+        for pair in &self.given.assignments {
             match assignment::read(pair) {
                 Ok(value) => given.push(value),
                 Err(error) => {
@@ -157,6 +151,13 @@ impl MachineSources {
             }
         }
         if mistakes.is_empty() { Ok(given) } else { Err(mistakes) }
+    }
+
+    /// Reports facts that could not be gathered.
+    fn warn(&self, warnings: &[ccm_facts::Warning]) {
+        for warning in warnings {
+            (self.notices)(&Notice::Facts(warning));
+        }
     }
 
     /// What is wrong with the facts that the command line gives, if nothing asked for any, so that nobody was
@@ -230,19 +231,12 @@ fn misspelt(needed: &[FactPath], written: &Value) -> Vec<FactPath> {
 }
 
 /// Advises what to do with a URL where a file is meant; none if it is a file.
-pub(crate) fn url_hint(path: &Path) -> Option<String> {
+pub fn url_hint(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let (scheme, _) = text.split_once("://")?;
     let is_url =
         !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+');
     is_url.then(|| "fetch it into a file first, and name that".to_owned())
-}
-
-/// Says which facts there are none of.
-fn warn(warnings: &[ccm_facts::Warning]) {
-    for warning in warnings {
-        messages::warning_of(warning);
-    }
 }
 
 /// How a file of facts is written, by its name.

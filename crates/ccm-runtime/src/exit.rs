@@ -1,13 +1,11 @@
-//! Exit codes: the one place where what happened becomes a number.
-
-use std::process::ExitCode;
+//! Exit codes: the one place where the result of a run becomes a number.
 
 use ccm_model::{RunSummary, StopCause};
 
-/// How ccm ends.
+/// Exit code of ccm, which the record of a run keeps as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Code {
-    /// Converged; in noop: looked.
+pub enum ExitCode {
+    /// Everything is in the desired state; in noop: everything was read.
     Success,
     /// Nothing was run.
     NothingRun,
@@ -23,9 +21,9 @@ pub(crate) enum Code {
     Signal(u8),
 }
 
-impl Code {
-    /// What a run amounts to. `detailed` tells changes apart.
-    pub(crate) fn of(summary: &RunSummary, detailed: bool) -> Self {
+impl ExitCode {
+    /// Returns the exit code for a run. `detailed` tells changes apart.
+    pub fn of(summary: &RunSummary, detailed: bool) -> Self {
         if let Some(StopCause::Signal { number, .. }) = &summary.stopped {
             return Self::Signal(u8::try_from(*number).unwrap_or_default());
         }
@@ -40,8 +38,9 @@ impl Code {
         }
     }
 
-    /// The same run, to which a failure of its own came: some record could not be written, say.
-    pub(crate) fn and_failed(self) -> Self {
+    /// Returns the exit code of the same run with one more failure, such as a record that could not be written.
+    #[must_use]
+    pub fn and_failed(self) -> Self {
         match self {
             Self::Success => Self::Failures,
             Self::Changes => Self::ChangesAndFailures,
@@ -49,8 +48,8 @@ impl Code {
         }
     }
 
-    /// The number that the caller sees.
-    pub(crate) fn number(self) -> u8 {
+    /// Returns the number.
+    pub fn number(self) -> u8 {
         match self {
             Self::Success => 0,
             Self::NothingRun => 1,
@@ -63,8 +62,8 @@ impl Code {
     }
 }
 
-impl From<Code> for ExitCode {
-    fn from(code: Code) -> Self {
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
         Self::from(code.number())
     }
 }
@@ -105,9 +104,9 @@ mod tests {
                 message: None,
                 refreshes,
             };
-            assert_eq!(Code::of(&summary, false).number(), plain, "{summary:?}");
-            assert_eq!(Code::of(&summary, true).number(), detailed, "{summary:?}");
-            let unrecorded = Code::of(&summary, true).and_failed().number();
+            assert_eq!(ExitCode::of(&summary, false).number(), plain, "{summary:?}");
+            assert_eq!(ExitCode::of(&summary, true).number(), detailed, "{summary:?}");
+            let unrecorded = ExitCode::of(&summary, true).and_failed().number();
             let expected = match detailed {
                 0 => 4,
                 2 => 6,

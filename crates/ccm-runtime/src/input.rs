@@ -1,0 +1,210 @@
+//! Manifests and values before they are loaded.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ccm_host::absolute;
+use ccm_manifest::{DataFile, Request, Sources as _};
+
+use crate::machine::{MachineSources, url_hint};
+use crate::session::Session;
+use crate::text::{TextError, read_text};
+
+/// Default limit of the size of a manifest, in bytes.
+pub const MAX_MANIFEST_SIZE: u64 = 64 << 20;
+
+/// Facts over those of this machine.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Files of facts, YAML or JSON, the lowest first.
+    pub files: Vec<PathBuf>,
+    /// Facts over all of them, each as `KEY=VALUE`.
+    pub assignments: Vec<String>,
+}
+
+/// Values over those of a manifest.
+#[derive(Clone, Debug, Default)]
+pub struct Data {
+    /// Files of values, the lowest first.
+    pub files: Vec<PathBuf>,
+    /// Values over all of them, each as `KEY=VALUE`.
+    pub assignments: Vec<String>,
+}
+
+/// Everything that expressions of a manifest can name beside what it says itself.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    /// Facts.
+    pub facts: Facts,
+    /// Values.
+    pub data: Data,
+    /// Leaves the file `.env` beside the manifest out of the environment.
+    pub no_dotenv: bool,
+}
+
+/// Place of a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// Standard input, read to its end.
+    StandardInput,
+}
+
+impl Source {
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::StandardInput => None,
+        }
+    }
+
+    /// Returns the name that records use: an absolute path with its links as they are.
+    fn full_name(&self) -> String {
+        let Some(path) = self.path() else { return "standard input".to_owned() };
+        // The path as given names it as well, if the current directory is gone.
+        absolute(path).as_deref().unwrap_or(path).display().to_string()
+    }
+
+    /// Returns the directory of the manifest, absolute; the current one for standard input.
+    fn directory(&self) -> io::Result<PathBuf> {
+        match self.path() {
+            None => absolute(Path::new(".")),
+            Some(path) => Ok(absolute(path)?.parent().unwrap_or(Path::new("/")).to_owned()),
+        }
+    }
+}
+
+/// Error of reading a manifest or values.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The current directory can't be found.
+    #[error("the current directory can't be found")]
+    Directory(#[source] io::Error),
+    /// The manifest can't be read.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// A file of values is named by a URL.
+    #[error("{}: a URL is not supported in this version", .0.display())]
+    DataUrl(PathBuf),
+    /// A file of values can't be read.
+    #[error("{} can't be read", path.display())]
+    Data {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+}
+
+/// A manifest that was read, with the values that it can name. Nothing of it was checked yet.
+pub struct Input {
+    pub(crate) machine: MachineSources,
+    pub(crate) source: Source,
+    pub(crate) full_name: String,
+    request: Request,
+    values: Values,
+    max_size: u64,
+}
+
+impl Session {
+    /// Reads a manifest of at most `max_size` bytes.
+    pub fn read(&self, source: Source, values: &Values, max_size: u64) -> Result<Input, InputError> {
+        self.read_with(source, values, max_size, None)
+    }
+
+    /// Reads a manifest and its values once more, as a new run would. Standard input can't be read twice, so its text is
+    /// kept.
+    pub fn read_again(&self, input: &Input) -> Result<Input, InputError> {
+        let text = (input.source == Source::StandardInput)
+            .then(|| (input.request.name.clone(), Arc::clone(&input.request.text)));
+        self.read_with(input.source.clone(), &input.values, input.max_size, text)
+    }
+
+    fn read_with(
+        &self,
+        source: Source,
+        values: &Values,
+        max_size: u64,
+        text: Option<(String, Arc<str>)>,
+    ) -> Result<Input, InputError> {
+        let directory = source.directory().map_err(InputError::Directory)?;
+        let dotenv = (!values.no_dotenv).then(|| directory.join(".env"));
+        let machine = MachineSources::new(self, values.facts.clone(), dotenv);
+        let (name, text) = if let Some(kept) = text {
+            kept
+        } else {
+            let (name, text) = read_text(source.path(), max_size, "manifest")?;
+            (name, text.into())
+        };
+        let hiera = data_files(&values.data.files, &machine)?;
+        let assignments = values.data.assignments.clone();
+        let full_name = source.full_name();
+        let request = Request { name, text, directory, hiera, assignments };
+        Ok(Input { machine, source, full_name, request, values: values.clone(), max_size })
+    }
+}
+
+impl Input {
+    /// Returns the name of the manifest in messages: its path as it was given.
+    pub fn name(&self) -> &str {
+        &self.request.name
+    }
+
+    /// Returns the name of the manifest in records: an absolute path, or `standard input`.
+    pub fn full_name(&self) -> &str {
+        &self.full_name
+    }
+
+    /// Takes the given facts for those of another machine, so that this one is not asked.
+    #[must_use]
+    pub fn of_another_machine(mut self) -> Self {
+        self.machine = self.machine.of_another();
+        self
+    }
+
+    /// Returns the same manifest for another machine with these facts.
+    #[must_use]
+    pub fn for_machine(&self, session: &Session, facts: Facts) -> Self {
+        let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
+        Self {
+            machine: MachineSources::new(session, facts, dotenv).of_another(),
+            source: self.source.clone(),
+            full_name: self.full_name.clone(),
+            request: self.request(),
+            values: self.values.clone(),
+            max_size: self.max_size,
+        }
+    }
+
+    pub(crate) fn request(&self) -> Request {
+        let Request { name, text, directory, hiera, assignments } = &self.request;
+        Request {
+            name: name.clone(),
+            text: Arc::clone(text),
+            directory: directory.clone(),
+            hiera: hiera.clone(),
+            assignments: assignments.clone(),
+        }
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.request.directory
+    }
+}
+
+/// Reads files of values.
+pub(crate) fn data_files(paths: &[PathBuf], machine: &MachineSources) -> Result<Vec<DataFile>, InputError> {
+    let read = |path: &PathBuf| {
+        if url_hint(path).is_some() {
+            return Err(InputError::DataUrl(path.clone()));
+        }
+        match machine.read(path) {
+            Ok(text) => Ok(DataFile { name: path.display().to_string(), text: text.into() }),
+            Err(source) => Err(InputError::Data { path: path.clone(), source }),
+        }
+    };
+    paths.iter().map(read).collect()
+}

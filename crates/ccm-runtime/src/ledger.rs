@@ -1,0 +1,127 @@
+//! The ledger of a manifest, and its key.
+
+use std::path::{Component, Path, PathBuf};
+
+use ccm_engine::{Ledger, LedgerError, LedgerRun};
+use ccm_host::state::Directory;
+use ccm_host::{Cancellation, Files, Look, SystemFiles};
+use ccm_report::RunIdentity;
+
+use crate::input::Source;
+use crate::manifest::Manifest;
+use crate::session::Notice;
+
+/// A manifest from standard input that has `subscribe` and no name, under which owed refreshes could be remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a manifest from standard input that has `subscribe` needs a name")]
+pub struct NameMissing;
+
+impl Manifest<'_> {
+    /// Checks that owed refreshes of the manifest can be remembered.
+    pub fn check_name(&self) -> Result<(), NameMissing> {
+        let is_file = self.input.source != Source::StandardInput;
+        let asks = |catalog: &ccm_model::Catalog| {
+            catalog.resources.iter().any(|resource| !resource.subscribe.is_empty())
+        };
+        if is_file || self.catalog.name.is_some() || !asks(&self.catalog) { Ok(()) } else { Err(NameMissing) }
+    }
+
+    /// Opens the ledger; `None` if the manifest can owe nothing. Without a state directory it is only read, at `place`.
+    pub(crate) fn ledger(
+        &self,
+        run: &RunIdentity,
+        state: Option<&Directory>,
+        place: Option<&Path>,
+    ) -> Result<Option<Ledger>, LedgerError> {
+        let is_file = self.input.source != Source::StandardInput;
+        let manifest = if is_file {
+            without_parents(&run.manifest, &SystemFiles::new(Cancellation::never()))
+        } else {
+            run.manifest.clone()
+        };
+        let key = match &self.catalog.name {
+            Some(name) => self.session.secrets.redact(name).into_owned(),
+            None if is_file => manifest.clone(),
+            None => return Ok(None),
+        };
+        let run = LedgerRun { key, manifest, run_id: run.run_id.clone() };
+        let ledger = match (state, place) {
+            (Some(directory), _) => Ledger::open(directory, run)?,
+            (None, Some(place)) => Ledger::look(place, run)?,
+            // Without a place for it, nothing was ever remembered.
+            (None, None) => return Ok(None),
+        };
+        if let Some(error) = ledger.untrusted() {
+            (self.session.notices)(&Notice::UntrustedLedger(error));
+        }
+        if let Some(damage) = ledger.damage() {
+            (self.session.notices)(&Notice::DamagedLedger { damage, is_kept: state.is_some() });
+        }
+        Ok(Some(ledger))
+    }
+}
+
+/// A path without `..` in it. Links stay as they are, so that one that leads elsewhere by and by changes nothing; but
+/// what is above a link is what is above the place it leads to, as the kernel has it.
+fn without_parents(path: &str, files: &dyn Files) -> String {
+    let mut plain = PathBuf::new();
+    for component in Path::new(path).components() {
+        match component {
+            Component::ParentDir => match above(&plain, files) {
+                Some(above) => plain = above,
+                None => plain.push(component),
+            },
+            Component::CurDir => {}
+            component => plain.push(component),
+        }
+    }
+    plain.display().to_string()
+}
+
+/// What is above a directory; none if that can't be told, so that the path stays as it was given.
+fn above(path: &Path, files: &dyn Files) -> Option<PathBuf> {
+    // Nothing is above the root, and what could not be told before is not known now.
+    if path.parent().is_none() {
+        return Some(path.to_owned());
+    }
+    if path.ends_with("..") {
+        return None;
+    }
+    let found = files.look(path, Look::default()).ok()?;
+    found.target.as_ref()?;
+    let led = if found.link { files.canonical(path).ok()? } else { path.to_owned() };
+    Some(led.parent().unwrap_or(&led).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use ccm_testkit::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn a_path_loses_its_parents_as_the_kernel_follows_them() {
+        let scratch = Scratch::new();
+        scratch.write("far/inner/m.yaml", "");
+        scratch.write("far/m.yaml", "");
+        scratch.write("near/m.yaml", "");
+        std::os::unix::fs::symlink(scratch.at("far/inner"), scratch.at("near/link")).unwrap();
+        std::os::unix::fs::symlink("link", scratch.at("near/again")).unwrap();
+        let files = SystemFiles::new(Cancellation::never());
+        for (path, expected) in [
+            ("near/m.yaml", "near/m.yaml"),
+            ("near/../far/./m.yaml", "far/m.yaml"),
+            // A link that may lead elsewhere tomorrow keeps its name.
+            ("near/link/m.yaml", "near/link/m.yaml"),
+            ("far/../near/link/m.yaml", "near/link/m.yaml"),
+            ("near/link/../m.yaml", "far/m.yaml"),
+            ("near/again/../m.yaml", "far/m.yaml"),
+            ("near/link/../../near/m.yaml", "near/m.yaml"),
+            ("near/nosuch/../m.yaml", "near/nosuch/../m.yaml"),
+            ("near/nosuch/../../far/m.yaml", "near/nosuch/../../far/m.yaml"),
+        ] {
+            assert_eq!(without_parents(&scratch.at(path), &files), scratch.at(expected), "{path}");
+        }
+        assert_eq!(without_parents("/../../m.yaml", &files), "/m.yaml");
+    }
+}

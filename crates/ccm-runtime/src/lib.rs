@@ -1,0 +1,48 @@
+//! ccm as a library.
+//!
+//! A [`Session`] owns everything that is shared by the runs of one user: secrets, the clock, cancellation and the place
+//! of the state. It reads a manifest into an [`Input`], loads that into a [`Manifest`] or into every mistake in it, and a
+//! manifest can be planned, which changes nothing, or applied:
+//!
+//! ```no_run
+//! use ccm_runtime::{Config, MAX_MANIFEST_SIZE, RunOptions, Session, Source, Values};
+//!
+//! # async fn apply() -> Result<(), Box<dyn std::error::Error>> {
+//! let session = Session::open(Config::default());
+//! let input = session.read(Source::File("site.yaml".into()), &Values::default(), MAX_MANIFEST_SIZE)?;
+//! let manifest = session.load(&input)?;
+//! let plan = manifest.plan(RunOptions::default(), &mut |emitted| println!("{:?}", emitted.event)).await?;
+//! println!("{} resources would change", plan.summary.counts.changed);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing here prints, ends the process, or listens to signals: events go to the sink of a run, notices to
+//! [`Session::on_notice`], and a [`Canceller`] ends runs from another thread. A session stays on its thread, and two
+//! sessions share nothing. A run needs a tokio runtime with time and I/O; one for the current thread is enough.
+
+mod evaluate;
+mod exit;
+mod input;
+mod late;
+mod ledger;
+mod machine;
+mod manifest;
+mod record;
+mod run;
+mod session;
+mod status;
+mod text;
+
+pub use ccm_graph::Format;
+pub use ccm_manifest::{DataFile, Evaluated, Named, ParsedData, ResolvedData};
+pub use evaluate::{DataOptions, EvaluationError, at};
+pub use exit::ExitCode;
+pub use input::{Data, Facts, Input, InputError, MAX_MANIFEST_SIZE, Source, Values};
+pub use ledger::NameMissing;
+pub use machine::url_hint;
+pub use manifest::{Manifest, Mistakes, Selection, UnknownResource, UnknownResources};
+pub use run::{BeginError, Emitted, Mode, Report, Run, RunOptions, Sink};
+pub use session::{Canceller, Config, Notice, Session};
+pub use status::{Pending, Status, StatusError};
+pub use text::{InvalidByte, TextError, read_text};

@@ -1,0 +1,78 @@
+//! The record of a run in the state directory.
+
+use std::time::SystemTime;
+
+use ccm_host::state::Directory;
+use ccm_host::{Clock, random};
+use ccm_model::{Event, RunSummary};
+use ccm_report::{Encoder, Ids, JsonLine, Recorded, RunIdentity, RunStore, StoredSummary};
+
+/// Ids of a run and its events, their lines, and the file of those that are recorded.
+pub(crate) struct Record {
+    encoder: Encoder,
+    began: SystemTime,
+    store: Option<RunStore>,
+}
+
+impl Record {
+    /// Names a run. A later run has a greater name, also if the clock was set back.
+    pub(crate) fn new(manifest: &str, state: Option<&Directory>, clock: &dyn Clock) -> Self {
+        let ids = Ids::new(random());
+        let ids = match state.and_then(RunStore::newest) {
+            Some(newest) => ids.after(&newest),
+            None => ids,
+        };
+        let began = clock.now();
+        let encoder = Encoder::new(ids, began, manifest.to_owned(), env!("CARGO_PKG_VERSION"));
+        Self { encoder, began, store: None }
+    }
+
+    /// Begins to write. A run without a state directory is not recorded.
+    pub(crate) fn begin(&mut self, state: Option<&Directory>, keep_runs: usize) {
+        self.store = state.map(|state| RunStore::begin(state, self.encoder.identity(), keep_runs));
+    }
+
+    /// Names another run, which verifies that the one before is idempotent.
+    pub(crate) fn begin_verification(&mut self, clock: &dyn Clock) {
+        self.began = clock.now();
+        self.encoder.begin_verification(self.began);
+    }
+
+    pub(crate) fn identity(&self) -> &RunIdentity {
+        self.encoder.identity()
+    }
+
+    /// Records an event, and returns its line where one was written or is wanted.
+    pub(crate) fn accept(&mut self, event: &Event, wants_line: bool) -> Option<JsonLine<'_>> {
+        if let Event::ArtifactsLeft(artifacts) = event {
+            if let Some(store) = &mut self.store {
+                store.keep(artifacts);
+            }
+            return None;
+        }
+        if let Event::SessionStarted(session) = event {
+            self.began = session.at;
+        }
+        // Most events of a steady run are of no use to the store, and then nobody pays for the JSON.
+        let is_stored = self.store.as_ref().is_some_and(|store| store.wants(event));
+        if !is_stored && !wants_line {
+            return None;
+        }
+        let line = self.encoder.encode(event)?;
+        if let Some(store) = self.store.as_mut().filter(|_| is_stored) {
+            store.accept(&line);
+        }
+        Some(line)
+    }
+
+    /// Returns `true` if something could not be written.
+    pub(crate) fn failed(&self) -> bool {
+        self.store.as_ref().is_some_and(RunStore::failed)
+    }
+
+    /// Ends the record with the exit code of the run.
+    pub(crate) fn end(&mut self, summary: &RunSummary, exit_code: u8) -> Option<Recorded> {
+        let store = self.store.take()?;
+        Some(store.finish(&StoredSummary::of(self.encoder.identity(), self.began, summary, exit_code)))
+    }
+}

@@ -1,0 +1,157 @@
+//! Sessions, and what they are opened with.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use ccm_engine::{LedgerDamage, LedgerError, ResourceType};
+use ccm_host::state::{StateError, default_state_directory};
+use ccm_host::{Cancellation, CancellationSource, Level, SystemClock, absolute};
+use ccm_model::StopCause;
+use ccm_properties::TypeSpec;
+use ccm_redaction::Secrets;
+
+/// Settings of a [`Session`].
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Values that nothing may show. Copies of it share what the session comes to know.
+    pub secrets: Secrets,
+    /// State directory; the default is `/var/lib/ccm` as root, and the user's own otherwise.
+    pub state_directory: Option<PathBuf>,
+    /// Program that starts commands as another user or in a sandbox: one whose `main` begins with
+    /// [`ccm_host::launcher::begin`]. Without it, resources that need it fail.
+    pub launcher: Option<PathBuf>,
+}
+
+/// Something that deserves attention and is no error.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Notice<'a> {
+    /// Facts of this machine that could not be gathered.
+    Facts(&'a ccm_facts::Warning),
+    /// Another run holds the lock, as its holder describes it.
+    Waiting(&'a str),
+    /// A ledger that a run would refuse.
+    UntrustedLedger(&'a LedgerError),
+    /// A ledger that was damaged. Every refresh of the manifest counts as owed.
+    DamagedLedger {
+        /// The damage.
+        damage: &'a LedgerDamage,
+        /// `true` if the ledger was put aside, `false` in noop.
+        is_kept: bool,
+    },
+}
+
+/// Receiver of notices.
+pub(crate) type Notices = Rc<dyn Fn(&Notice<'_>)>;
+
+/// Everything that one user of ccm owns: secrets, types, the clock, cancellation and the place of the state.
+///
+/// A session stays on its thread. Sessions of one process do not see each other's secrets, caches or catalogs.
+pub struct Session {
+    pub(crate) types: Vec<&'static dyn ResourceType>,
+    pub(crate) secrets: Secrets,
+    pub(crate) clock: SystemClock,
+    pub(crate) cancellation: Cancellation,
+    pub(crate) launcher: Option<PathBuf>,
+    pub(crate) notices: Notices,
+    state_directory: Option<PathBuf>,
+    canceller: Canceller,
+}
+
+impl Session {
+    /// Opens a session. Nothing is read or written before it is used.
+    pub fn open(config: Config) -> Self {
+        let Config { secrets, state_directory, launcher } = config;
+        let (source, cancellation) = CancellationSource::new();
+        Self {
+            types: ccm_resources::types(),
+            secrets,
+            clock: SystemClock::new(),
+            cancellation,
+            launcher,
+            notices: Rc::new(|_| {}),
+            state_directory,
+            canceller: Canceller(Arc::new((source, OnceLock::new()))),
+        }
+    }
+
+    /// Hands notices on as they come.
+    #[must_use]
+    pub fn on_notice(mut self, notices: impl Fn(&Notice<'_>) + 'static) -> Self {
+        self.notices = Rc::new(notices);
+        self
+    }
+
+    /// Returns the values that nothing may show.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// Returns a handle that ends runs from anywhere.
+    pub fn canceller(&self) -> Canceller {
+        self.canceller.clone()
+    }
+
+    /// Returns the cancellation that the handle raises.
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
+    /// Returns the resource types.
+    pub fn types(&self) -> &[&'static dyn ResourceType] {
+        &self.types
+    }
+
+    /// Returns the JSON schema of manifests.
+    pub fn schema(&self) -> serde_json::Value {
+        ccm_manifest::schema(&self.specs())
+    }
+
+    /// Returns the path of the state directory, which need not exist.
+    pub fn state_path(&self) -> Result<PathBuf, StateError> {
+        let Some(named) = &self.state_directory else { return default_state_directory() };
+        absolute(named).map_err(|source| StateError::Open { path: named.clone(), source })
+    }
+
+    /// Returns the state directory that the configuration names.
+    pub fn named_state_directory(&self) -> Option<&Path> {
+        self.state_directory.as_deref()
+    }
+
+    pub(crate) fn specs(&self) -> Vec<&'static dyn TypeSpec> {
+        self.types.iter().map(|found| *found as &dyn TypeSpec).collect()
+    }
+
+    pub(crate) fn cause(&self) -> &OnceLock<StopCause> {
+        &self.canceller.0.1
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Session")
+            .field("state_directory", &self.state_directory)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Handle that ends the runs of a session.
+#[derive(Clone)]
+pub struct Canceller(Arc<(CancellationSource, OnceLock<StopCause>)>);
+
+impl Canceller {
+    /// Makes the end of the run more urgent. The first cause is the one that is reported.
+    pub fn raise(&self, level: Level, cause: StopCause) {
+        let _ = self.0.1.set(cause);
+        self.0.0.raise(level);
+    }
+}
+
+impl fmt::Debug for Canceller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Canceller").field("cause", &self.0.1.get()).finish_non_exhaustive()
+    }
+}

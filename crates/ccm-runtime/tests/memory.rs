@@ -1,0 +1,44 @@
+//! Memory of many sessions in a row. A program of its own, because other tests use memory as well.
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
+#![expect(clippy::disallowed_methods, reason = "only the kernel knows the memory of this process")]
+
+use ccm_runtime::{Config, RunOptions, Session, Source, Values};
+use ccm_testkit::Scratch;
+
+/// Resident memory of this process, in KiB.
+fn resident() -> i64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("the status of this process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+fn plan(scratch: &Scratch, number: usize) {
+    scratch.write(
+        "manifest.yaml",
+        format!(
+            "data:\n  # @sensitive\n  password: password of session {number}\n\
+             ccm:\n  resources:\n    - file:\n        - {}:\n            content: '{{{{ Data.password }}}}'\n\
+             \x20           owner: root\n            group: root\n",
+            scratch.at("made")
+        ),
+    );
+    let state_directory = Some(scratch.path().join("state"));
+    let session = Session::open(Config { state_directory, ..Config::default() });
+    let source = Source::File(scratch.path().join("manifest.yaml"));
+    let input = session.read(source, &Values::default(), 1 << 20).expect("a manifest");
+    let manifest = session.load(&input).expect("a manifest without mistakes");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let report = runtime.block_on(manifest.plan(RunOptions::default(), &mut |_| {})).expect("a plan");
+    assert_eq!(report.summary.counts.failed, 0);
+}
+
+#[test]
+fn a_thousand_sessions_need_no_more_memory_than_a_hundred() {
+    let scratch = Scratch::new();
+    (0..100).for_each(|number| plan(&scratch, number));
+    let before = resident();
+    (100..1000).for_each(|number| plan(&scratch, number));
+    let grown = resident() - before;
+    // Less than half a KiB for each of them, which is less than the least that one could leave behind.
+    assert!(grown < 450, "{grown} KiB more after 900 sessions");
+}

@@ -1,0 +1,143 @@
+//! Sessions in one process, one after another and side by side.
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
+
+use std::path::Path;
+use std::thread;
+
+use ccm_model::{Event, Outcome};
+use ccm_runtime::{
+    BeginError, Config, Emitted, ExitCode, Input, Mode, Report, RunOptions, Session, Source, Values,
+};
+use ccm_testkit::Scratch;
+
+/// A session with its own state directory.
+fn session(scratch: &Scratch) -> Session {
+    Session::open(Config { state_directory: Some(scratch.path().join("state")), ..Config::default() })
+}
+
+fn read(session: &Session, manifest: &Path) -> Input {
+    session.read(Source::File(manifest.to_owned()), &Values::default(), 1 << 20).expect("a manifest")
+}
+
+/// Writes a manifest of a file with this content, and returns its path.
+fn manifest(scratch: &Scratch, content: &str) -> std::path::PathBuf {
+    scratch.write(
+        "manifest.yaml",
+        format!("ccm: {{resources: [{{file: [{{{}: {{content: {content}}}}}]}}]}}\n", scratch.at("made")),
+    );
+    scratch.path().join("manifest.yaml")
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(future)
+}
+
+/// Runs a manifest, and returns the outcomes with the report.
+fn run(session: &Session, manifest: &Path, mode: Mode) -> (Vec<Outcome>, Report) {
+    let input = read(session, manifest);
+    let manifest = session.load(&input).expect("a manifest without mistakes");
+    let mut outcomes = Vec::new();
+    let mut sink = |emitted: Emitted<'_>| {
+        if let Event::ResourceFinished(transaction) = emitted.event {
+            outcomes.push(transaction.outcome.clone());
+        }
+    };
+    let options = RunOptions::default();
+    let report = block_on(async {
+        match mode {
+            Mode::Plan => manifest.plan(options, &mut sink).await,
+            Mode::Apply => manifest.apply(options, &mut sink).await,
+        }
+    });
+    (outcomes, report.expect("a run"))
+}
+
+#[test]
+fn a_manifest_is_planned_applied_and_recorded() {
+    let scratch = Scratch::new();
+    let manifest = manifest(&scratch, "x");
+    let session = session(&scratch);
+    let (planned, report) = run(&session, &manifest, Mode::Plan);
+    assert!(matches!(&*planned, [Outcome::WouldChange { .. }]), "{planned:?}");
+    assert!(report.recorded.is_none());
+    assert_eq!(scratch.names(), ["manifest.yaml"]);
+    let (applied, report) = run(&session, &manifest, Mode::Apply);
+    assert_eq!(applied, [Outcome::Changed]);
+    assert_eq!(ExitCode::of(&report.summary, true), ExitCode::Changes);
+    let (again, _) = run(&session, &manifest, Mode::Apply);
+    assert_eq!(again, [Outcome::Unchanged]);
+    let status = session.status().expect("a status");
+    let runs: Vec<_> = status.history.runs().iter().map(|run| run.id.clone()).collect();
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    assert_eq!(runs.last(), Some(&report.identity.run_id));
+    assert!(status.pending.ledgers.is_empty() && !status.pending.is_locked);
+}
+
+#[test]
+fn mistakes_and_what_stands_in_the_way_are_errors() {
+    let scratch = Scratch::new();
+    let session = session(&scratch);
+    let missing = session.read(Source::File(scratch.path().join("no.yaml")), &Values::default(), 1 << 20);
+    assert_eq!(
+        missing.err().map(|error| error.to_string()),
+        Some(format!("manifest {} can't be read", scratch.at("no.yaml")))
+    );
+    scratch.write("wrong.yaml", "ccm: {resources: [{file: [{/x: {contnt: a}}]}]}\n");
+    let input = read(&session, &scratch.path().join("wrong.yaml"));
+    let mistakes = session.load(&input).expect_err("a mistake");
+    assert_eq!((mistakes.to_string(), mistakes.diagnostics.len()), ("1 mistake".to_owned(), 1));
+    scratch.write("state", "in the way");
+    let input = read(&session, &manifest(&scratch, "x"));
+    let begun = block_on(async {
+        let manifest = session.load(&input).expect("a manifest without mistakes");
+        manifest.begin(Mode::Apply, RunOptions::default()).await.map(|_| ())
+    });
+    assert!(matches!(begun, Err(BeginError::State(_))), "{begun:?}");
+}
+
+#[test]
+fn sessions_one_after_another_see_nothing_of_each_other() {
+    let (first, second) = (Scratch::new(), Scratch::new());
+    first.write(
+        "manifest.yaml",
+        format!(
+            "data:\n  # @sensitive\n  password: correct horse battery\n\
+             ccm: {{resources: [{{file: [{{{}: {{content: x}}}}]}}]}}\n",
+            first.at("made")
+        ),
+    );
+    let manifest_of_second = manifest(&second, "correct horse battery");
+    let one = session(&first);
+    let input = read(&one, &first.path().join("manifest.yaml"));
+    one.load(&input).map(drop).expect("a manifest without mistakes");
+    assert_eq!(one.secrets().redact("correct horse battery"), "[redacted]");
+    let two = session(&second);
+    assert_eq!(two.secrets().redact("correct horse battery"), "correct horse battery");
+    assert_eq!(run(&two, &manifest_of_second, Mode::Apply).0, [Outcome::Changed]);
+    assert_eq!(one.status().expect("a status").history.runs().len(), 0);
+    assert_eq!(two.status().expect("a status").history.runs().len(), 1);
+}
+
+#[test]
+fn sessions_side_by_side_see_nothing_of_each_other() {
+    const RUNS: usize = 20;
+    let work = |content: String| {
+        let scratch = Scratch::new();
+        let manifest = manifest(&scratch, &content);
+        let session = session(&scratch);
+        session.secrets().add([&*content]);
+        for _ in 0..RUNS {
+            let (outcomes, report) = run(&session, &manifest, Mode::Apply);
+            assert_eq!(outcomes.len(), 1);
+            assert_eq!(report.identity.manifest, manifest.display().to_string());
+        }
+        assert_eq!(session.status().expect("a status").history.runs().len(), RUNS);
+        session.secrets().redact("content of 0, content of 1").into_owned()
+    };
+    let shown: Vec<String> = thread::scope(|scope| {
+        let sessions = [0, 1].map(|number| scope.spawn(move || work(format!("content of {number}"))));
+        sessions.map(|session| session.join().expect("a session")).into()
+    });
+    assert_eq!(shown, ["[redacted], content of 1", "content of 0, [redacted]"]);
+}

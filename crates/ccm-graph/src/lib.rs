@@ -1,4 +1,4 @@
-//! Order, cycles and the ready set of a catalog.
+//! Order and cycles of a catalog.
 //!
 //! petgraph stores the edges, finds strongly connected components and follows them; it shows in no
 //! signature. The order of a run is ours, because a library's topological sort does not keep the order of
@@ -6,10 +6,9 @@
 
 mod cycles;
 mod graph;
-mod ready;
+mod order;
 mod render;
 
 pub use cycles::Cycle;
 pub use graph::{Edge, EdgeKind, Graph};
-pub use ready::ReadySet;
 pub use render::{Format, render};

@@ -115,11 +115,7 @@ fn text(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result 
     let widest = labels.iter().map(width).filter(|width| *width <= WIDEST_COLUMN).max().unwrap_or(0);
     let digits = labels.len().to_string().len();
 
-    let mut ready = graph.ready_set();
-    let mut number = 0;
-    while let Some(index) = ready.next() {
-        ready.finish(index);
-        number += 1;
+    for (number, index) in (1..).zip(graph.order()) {
         let named = |indices: &mut dyn Iterator<Item = ResourceIndex>| {
             indices.map(|index| labels[index.get()].as_str()).collect::<Vec<_>>().join(", ")
         };

@@ -12,13 +12,7 @@ fn require(resource: u32, depends_on: u32) -> Edge {
 }
 
 fn order(graph: &Graph) -> Vec<u32> {
-    let mut ready = graph.ready_set();
-    let mut order = Vec::new();
-    while let Some(index) = ready.next() {
-        ready.finish(index);
-        order.push(index.0);
-    }
-    order
+    graph.order().into_iter().map(|index| index.0).collect()
 }
 
 #[test]

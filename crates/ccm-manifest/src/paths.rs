@@ -22,13 +22,8 @@ pub(crate) fn require_directories(catalog: &mut Catalog, types: &Types<'_>, diag
     // In an order that the written edges allow, no number of edges forward can close a cycle. Only those that
     // change this order have to be looked at one by one.
     let mut position = vec![0; catalog.resources.len()];
-    let graph = Graph::of(catalog);
-    let mut ready = graph.ready_set();
-    let mut next = 0;
-    while let Some(index) = ready.next() {
+    for (next, index) in Graph::of(catalog).order().into_iter().enumerate() {
         position[index.get()] = next;
-        next += 1;
-        ready.finish(index);
     }
     let (forward, backward): (Vec<_>, Vec<_>) =
         wanted.into_iter().partition(|(from, to)| position[to.get()] < position[from.get()]);

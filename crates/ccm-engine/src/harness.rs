@@ -47,8 +47,8 @@ pub(crate) struct Turn<'a> {
 /// In noop, a resource that would have changed before another's turn.
 pub(crate) struct WouldChange {
     pub resource: ResourceId,
-    /// The other depends on it, directly or not.
-    pub is_required: bool,
+    /// It claims what the other lacks, or the other depends on it.
+    pub is_related: bool,
 }
 
 /// What became of it.
@@ -109,10 +109,10 @@ async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'
         Ok(outcome) => outcome,
         Err(failure) => {
             match failure.missing.as_deref().filter(|_| turn.noop).and_then(turn.would_change_before) {
-                Some(WouldChange { resource, is_required: true }) => {
+                Some(WouldChange { resource, is_related: true }) => {
                     not_known(turn, handled, &resource, Some(failure.one_line()))
                 }
-                Some(WouldChange { resource, is_required: false }) => {
+                Some(WouldChange { resource, is_related: false }) => {
                     // Nothing says that the two have to do with each other, and a typing error looks the same.
                     handled.warnings.push(format!("as things are now: {}", failure.one_line()));
                     not_known(turn, handled, &resource, None)

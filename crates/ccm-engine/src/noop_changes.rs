@@ -1,70 +1,76 @@
-//! Changes that a run in noop would have made, found by what they may provide.
+//! Changes that a run in noop would have made, and the one that may provide what a later resource lacks.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use ccm_graph::Graph;
-use ccm_model::{Missing, MissingKind, ResourceIndex};
+use ccm_model::{Claim, ClaimKind, Missing, PathKind, ResourceIndex};
 
 /// The changes so far, in the order of the walk.
-///
-/// Each is entered under all that it may provide, and the latest replaces an earlier one there: a search looks at the
-/// entries for what is missing, not at the changes.
 #[derive(Default)]
 pub(crate) struct NoopChanges {
-    changes: Vec<NoopChange>,
-    positions: HashMap<ResourceIndex, usize>,
-    /// Latest positions of changes that are made once the run is not in noop.
-    latest: HashMap<Provided, usize>,
-    /// Latest positions of changes that are never made, because their manifest is in noop.
-    latest_never_made: HashMap<Provided, usize>,
+    changed: Vec<ResourceIndex>,
+    /// Changes that are made once the run is not in noop, and changes that are never made, because their manifest is
+    /// in noop.
+    indexes: [Index; 2],
+    /// Directories that would have been made, or exist already.
+    pub directories: HashSet<PathBuf>,
 }
 
 /// A change that would have been made.
-pub(crate) struct NoopChange {
-    pub resource: ResourceIndex,
+pub(crate) struct NoopChange<'a> {
     /// The manifest of the resource is always in noop.
     pub is_never_made: bool,
-    /// The kinds of missing things that it may provide.
-    pub kinds: Vec<MissingKind>,
-    /// The paths that the resource claims. If there are any, it provides nothing elsewhere.
-    pub paths: Vec<PathBuf>,
-}
-
-/// What a change may provide.
-#[derive(PartialEq, Eq, Hash)]
-enum Provided {
-    /// Anything of a kind.
-    Any(MissingKind),
-    /// A file of this name, in whatever directory.
-    Named(MissingKind, OsString),
-    /// Everything at and below a path.
-    At(PathBuf),
-    /// Something at or below a path.
-    Within(PathBuf),
+    /// The change may bring about more than the resource claims.
+    pub is_arbitrary: bool,
+    pub claims: Vec<Claim<'a>>,
 }
 
 /// The change that is most likely to provide what is missing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NearestChange {
     pub resource: ResourceIndex,
-    /// The resource that misses something depends on this one, directly or not.
-    pub is_required: bool,
+    /// The resource claims what is missing, or the resource that lacks it depends on this one.
+    pub is_related: bool,
+}
+
+/// Positions of changes in the order of the walk. A later change replaces an earlier one.
+#[derive(Default)]
+struct Index {
+    /// Changes by the things that they provide. Files are entered under their bare names as well.
+    claimed: HashMap<(ClaimKind, String), usize>,
+    /// The nearest change by each resource that is or requires one, directly or not.
+    required: HashMap<ResourceIndex, usize>,
+    arbitrary: Option<usize>,
 }
 
 impl NoopChanges {
-    /// Adds the next change in the order of the walk.
-    pub(crate) fn push(&mut self, change: NoopChange) {
-        let position = self.changes.len();
-        let latest = if change.is_never_made { &mut self.latest_never_made } else { &mut self.latest };
-        latest.extend(change.provided().map(|provided| (provided, position)));
-        self.positions.insert(change.resource, position);
-        self.changes.push(change);
+    /// Adds the next resource in the order of the walk, whether it would have changed or not.
+    pub(crate) fn push(&mut self, resource: ResourceIndex, change: Option<NoopChange<'_>>, graph: &Graph) {
+        for index in &mut self.indexes {
+            if let Some(nearest) = index.nearest_required(resource, graph) {
+                index.required.insert(resource, nearest);
+            }
+        }
+        let Some(change) = change else { return };
+        let position = self.changed.len();
+        self.changed.push(resource);
+        let index = &mut self.indexes[usize::from(change.is_never_made)];
+        index.required.insert(resource, position);
+        if change.is_arbitrary {
+            index.arbitrary = Some(position);
+        }
+        for claim in &change.claims {
+            index.claimed.extend(provided(claim).map(|key| ((claim.kind, key), position)));
+            if claim.is_path_of(PathKind::Directory) {
+                self.directories.insert(PathBuf::from(&*claim.key));
+            }
+        }
     }
 
-    /// Finds the nearest change that a resource depends on and that may provide what it misses, else the latest one.
-    /// `is_never_made` counts those in that are never made either.
+    /// Finds the change that may provide what a resource lacks: the latest that claims it, else the nearest that the
+    /// resource requires, else the latest that may bring about arbitrary things. `is_never_made` includes changes that
+    /// are never made either.
     pub(crate) fn nearest(
         &self,
         of: ResourceIndex,
@@ -72,88 +78,39 @@ impl NoopChanges {
         is_never_made: bool,
         graph: &Graph,
     ) -> Option<NearestChange> {
-        let wanted = wanted(missing);
-        let latest_in = |latest: &HashMap<Provided, usize>| {
-            wanted.iter().filter_map(|provided| latest.get(provided).copied()).max()
+        let key = match missing {
+            Missing::Principal(name) => (ClaimKind::User, name.clone()),
+            Missing::Program(name) | Missing::Unit(name) => (ClaimKind::Path, name.clone()),
+            Missing::Path(path) => (ClaimKind::Path, path.to_string_lossy().into_owned()),
         };
-        let never_made = latest_in(&self.latest_never_made).filter(|_| is_never_made);
-        let latest = latest_in(&self.latest).max(never_made)?;
-        let may_provide = |on: ResourceIndex| {
-            let position = *self.positions.get(&on)?;
-            let change = &self.changes[position];
-            ((is_never_made || !change.is_never_made) && change.may_provide(missing)).then_some(position)
-        };
-        let required = nearest_required(of, latest, graph, &may_provide);
-        let resource = self.changes[required.unwrap_or(latest)].resource;
-        Some(NearestChange { resource, is_required: required.is_some() })
+        let indexes = &self.indexes[..=usize::from(is_never_made)];
+        let claimed = indexes.iter().filter_map(|index| index.claimed.get(&key).copied()).max();
+        let required = || indexes.iter().filter_map(|index| index.nearest_required(of, graph)).max();
+        let related = claimed.or_else(required);
+        let arbitrary = || indexes.iter().filter_map(|index| index.arbitrary).max();
+        let position = related.or_else(arbitrary)?;
+        Some(NearestChange { resource: self.changed[position], is_related: related.is_some() })
     }
 }
 
-/// The latest position among those of what a resource depends on, directly or not.
-fn nearest_required(
-    of: ResourceIndex,
-    latest: usize,
-    graph: &Graph,
-    position: &dyn Fn(ResourceIndex) -> Option<usize>,
-) -> Option<usize> {
-    let mut nearest = None;
-    let mut seen = HashSet::from([of]);
-    let mut ahead = vec![of];
-    while let Some(next) = ahead.pop() {
-        for on in graph.dependencies(next) {
-            if nearest == Some(latest) {
-                return nearest;
-            }
-            if seen.insert(on) {
-                match position(on) {
-                    // What this one depends on came before it.
-                    Some(position) => nearest = nearest.max(Some(position)),
-                    None => ahead.push(on),
-                }
-            }
-        }
-    }
-    nearest
-}
-
-/// What has to be provided for something not to be missing: any of these.
-fn wanted(missing: &Missing) -> Vec<Provided> {
-    let kind = missing.kind();
-    let mut wanted = vec![Provided::Any(kind)];
-    wanted.extend(missing.file_names().map(|name| Provided::Named(kind, name.into())));
-    if let Missing::Path(path) = missing {
-        wanted.extend(path.ancestors().map(|path| Provided::At(path.to_owned())));
-        wanted.push(Provided::Within(path.clone()));
-    }
-    wanted
-}
-
-impl NoopChange {
-    fn provided(&self) -> impl Iterator<Item = Provided> {
-        self.kinds.iter().flat_map(|kind| {
-            let anything = self.paths.is_empty().then_some(Provided::Any(*kind));
-            anything.into_iter().chain(self.paths.iter().flat_map(|path| provided_at(*kind, path)))
-        })
-    }
-
-    fn may_provide(&self, missing: &Missing) -> bool {
-        self.kinds.contains(&missing.kind())
-            && (self.paths.is_empty() || self.paths.iter().any(|path| missing.is_at(path)))
+impl Index {
+    fn nearest_required(&self, of: ResourceIndex, graph: &Graph) -> Option<usize> {
+        graph.dependencies(of).filter_map(|on| self.required.get(&on).copied()).max()
     }
 }
 
-/// What a change at a path may provide of a kind.
-fn provided_at(kind: MissingKind, path: &Path) -> Vec<Provided> {
-    match kind {
-        MissingKind::Principal => Vec::new(),
-        MissingKind::Path => {
-            let within = path.ancestors().map(|path| Provided::Within(path.to_owned()));
-            within.chain([Provided::At(path.to_owned())]).collect()
-        }
-        MissingKind::Program | MissingKind::Unit | MissingKind::UsableUnit => {
-            path.file_name().map(|name| Provided::Named(kind, name.to_owned())).into_iter().collect()
-        }
-    }
+/// Returns the keys of the things that the change of a claimed thing provides.
+fn provided(claim: &Claim<'_>) -> impl Iterator<Item = String> {
+    let path = Path::new(&*claim.key);
+    let (around, name) = match (claim.kind, claim.desired) {
+        // A directory that is emptied can be removed or replaced.
+        (ClaimKind::Path, PathKind::Nothing) => (path.parent(), None),
+        (ClaimKind::Path, _) => (None, path.file_name()),
+        _ => (None, None),
+    };
+    let around = around.into_iter().flat_map(Path::ancestors).map(Path::as_os_str);
+    let others = around.chain(name).map(|key| key.to_string_lossy().into_owned());
+    std::iter::once(claim.key.clone().into_owned()).chain(others)
 }
 
 #[cfg(test)]

@@ -4,16 +4,13 @@ mod gate;
 mod later;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_graph::Graph;
 use ccm_host::{Host, Level};
 use ccm_model::{
-    Artifacts, CatalogNames, ChildIndex, ClaimKind, Control, Counts, Event, Failure, FailureKind, Missing,
-    MissingKind, Outcome, OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause,
-    StopCause, Transaction,
+    Artifacts, CatalogNames, ChildIndex, Control, Counts, Event, Failure, FailureKind, Missing, Outcome,
+    OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction,
 };
 use ccm_properties::TypeSpec;
 use tracing::{Instrument as _, debug, debug_span};
@@ -87,10 +84,7 @@ pub(crate) struct Walk<'a> {
     together: Together,
     done: Vec<Done>,
     children: Vec<Progressed>,
-    /// In noop, what would have changed.
-    would_change: NoopChanges,
-    /// In noop, the directories that would have been made or are, by then.
-    would_be_directories: HashSet<PathBuf>,
+    noop_changes: NoopChanges,
     pub(crate) counts: Counts,
     pub(crate) stopped: Option<StopCause>,
     /// The first failed resource, if that ends the run for the rest.
@@ -113,8 +107,7 @@ impl<'a> Walk<'a> {
             together: Together::default(),
             done,
             children: vec![Progressed::default(); run.catalog.children.len()],
-            would_change: NoopChanges::default(),
-            would_be_directories: HashSet::new(),
+            noop_changes: NoopChanges::default(),
             counts: Counts::default(),
             stopped: None,
             culprit: None,
@@ -253,7 +246,7 @@ impl<'a> Walk<'a> {
             diff: run.diff,
             describe_unchanged: run.describe_unchanged,
             secrets: run.secrets,
-            would_be_directories: &self.would_be_directories,
+            would_be_directories: &self.noop_changes.directories,
             on_line: &mut on_line,
             warnings: Vec::new(),
             notes: Vec::new(),
@@ -280,35 +273,25 @@ impl<'a> Walk<'a> {
         Triggers { by, owed: owed.into_iter().map(|(_, owed)| owed).collect(), is_only_owed }
     }
 
-    /// In noop, the resource that is most likely to make possible what this one reads: the nearest it
-    /// depends on that would change, else the last one that would have changed before it.
+    /// Finds the resource that is most likely to provide, once it is not in noop, what this one lacks.
     fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
         let is_never_made = self.is_noop_always(index);
-        let change = self.would_change.nearest(index, missing, is_never_made, self.graph)?;
+        let change = self.noop_changes.nearest(index, missing, is_never_made, self.graph)?;
         let resource = self.run.catalog.resource(change.resource).id.clone();
-        Some(WouldChange { resource, is_required: change.is_required })
+        Some(WouldChange { resource, is_related: change.is_related })
     }
 
-    /// Remembers in noop what a resource would have changed.
-    fn remember_noop_change(&mut self, index: ResourceIndex) {
+    /// The change that a resource in noop would have made.
+    fn noop_change(&self, index: ResourceIndex) -> Option<NoopChange<'a>> {
         let resource = self.run.catalog.resource(index);
-        let resource_type = self.run.resource_type(resource);
-        let mut claims = resource_type.map(|found| found.claims(resource)).unwrap_or_default();
-        claims.retain(|claim| claim.kind == ClaimKind::Path);
-        for claim in claims.iter().filter(|claim| claim.is_path_of(PathKind::Directory)) {
-            self.would_be_directories.insert(PathBuf::from(&*claim.key));
-            // What is missing below it will have been made there.
+        let resource_type = self.run.resource_type(resource)?;
+        let claims = resource_type.claims(resource);
+        if claims.iter().any(|claim| claim.is_path_of(PathKind::Directory)) {
+            // A prefetched state does not know the directory that resources below it can rely on.
             self.known.read_singly();
         }
-        let may_provide = |kind: &MissingKind| {
-            resource_type.is_none_or(|resource_type| resource_type.may_provide(resource, *kind))
-        };
-        self.would_change.push(NoopChange {
-            resource: index,
-            is_never_made: self.is_noop_always(index),
-            kinds: MissingKind::ALL.into_iter().filter(may_provide).collect(),
-            paths: claims.iter().map(|claim| PathBuf::from(&*claim.key)).collect(),
-        });
+        let is_arbitrary = resource_type.may_provide(resource);
+        Some(NoopChange { is_never_made: self.is_noop_always(index), is_arbitrary, claims })
     }
 
     /// What becomes of a resource that stands for a child if its `control` is known only now, and does not
@@ -349,9 +332,8 @@ impl<'a> Walk<'a> {
         let changed = outcome.is_change();
         let done = &mut self.done[index.get()];
         (done.finished, done.changed, done.noop) = (true, changed, noop);
-        if changed && noop {
-            self.remember_noop_change(index);
-        }
+        let change = if changed && noop { self.noop_change(index) } else { None };
+        self.noop_changes.push(index, change, self.graph);
         if let Outcome::Skipped { cause: SkipCause::Undone { noop } } = outcome
             && self.done[index.get()].culprits.is_none()
         {

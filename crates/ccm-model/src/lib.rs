@@ -45,7 +45,7 @@ pub use event::{
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
 pub use json::{Nanoseconds, known};
-pub use missing::{Missing, MissingKind};
+pub use missing::Missing;
 pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
 pub use outcome::{Outcome, SkipCause, StopCause};
 pub use presentation::Presentation;

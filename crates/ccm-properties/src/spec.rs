@@ -1,6 +1,6 @@
 //! Descriptions of resource types.
 
-use ccm_model::{Claim, Diagnostic, Map, MissingKind, Node, Properties, Resource};
+use ccm_model::{Claim, Diagnostic, Map, Node, Properties, Resource};
 
 use crate::{PropertySpec, TextSyntax, find};
 
@@ -122,11 +122,10 @@ pub trait TypeSpec {
         Vec::new()
     }
 
-    /// Returns `true` if a change of this resource may provide something of that kind, which another one misses. One
-    /// that claims a path provides what belongs there, and nothing else, whatever this returns.
-    fn may_provide(&self, resource: &Resource, missing: MissingKind) -> bool {
-        let _ = (resource, missing);
-        true
+    /// Returns `true` if a change of this resource may bring about arbitrary things, and not only those that it claims.
+    fn may_provide(&self, resource: &Resource) -> bool {
+        let _ = resource;
+        false
     }
 
     /// The keys below `ccm` that are this type's. The resources of the type find their values in [`Resource::settings`].

@@ -119,13 +119,13 @@ impl Redactor {
         self.texts(&mut failure.hints);
         self.texts(failure.location.iter_mut().map(|location| &mut location.file));
         match failure.missing.as_deref_mut() {
-            Some(Missing::Program(name) | Missing::Unit(name) | Missing::UsableUnit(name)) => self.text(name),
+            Some(Missing::Principal(name) | Missing::Program(name) | Missing::Unit(name)) => self.text(name),
             Some(Missing::Path(path)) => {
                 if let Cow::Owned(redacted) = self.redact(&path.to_string_lossy()) {
                     *path = redacted.into();
                 }
             }
-            Some(Missing::Principal) | None => {}
+            None => {}
         }
         let lines = failure.output.iter_mut().flat_map(|tail| &mut tail.lines);
         lines.for_each(|line| self.line(line));

@@ -2,53 +2,70 @@
 
 use ccm_graph::{Edge, EdgeKind};
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{select, subsequence};
 
 use super::*;
 
+/// Everything that a change consists of but its resource: `is_never_made`, `is_arbitrary` and the claims.
+type Description = (bool, bool, Vec<Claim<'static>>);
+
 /// Looks at every change.
 fn naive(
-    changes: &[NoopChange],
+    changes: &[Option<Description>],
     of: ResourceIndex,
     missing: &Missing,
     all: bool,
     graph: &Graph,
 ) -> Option<NearestChange> {
-    let may_provide = |change: &&NoopChange| (all || !change.is_never_made) && change.may_provide(missing);
-    let candidates: Vec<ResourceIndex> =
-        changes.iter().rev().filter(may_provide).map(|change| change.resource).collect();
+    let latest = |is_wanted: &dyn Fn(usize, &Description) -> bool| {
+        let changes = changes.iter().enumerate().rev();
+        let mut made = changes.filter_map(|(index, change)| Some((index, change.as_ref()?)));
+        let found = made.find(|(index, change)| (all || !change.0) && is_wanted(*index, change))?;
+        Some(ResourceIndex::from_usize(found.0))
+    };
+    let is_provided = |claim: &Claim<'_>| {
+        let path = Path::new(&*claim.key);
+        match (missing, claim.kind, claim.desired) {
+            (Missing::Principal(name), ClaimKind::User, _) => *name == claim.key,
+            (Missing::Path(missing), ClaimKind::Path, PathKind::Nothing) => path.starts_with(missing),
+            (Missing::Path(missing), ClaimKind::Path, _) => path == missing,
+            (Missing::Program(_) | Missing::Unit(_), ClaimKind::Path, PathKind::Nothing) => false,
+            (Missing::Program(name) | Missing::Unit(name), ClaimKind::Path, _) => path.ends_with(name),
+            _ => false,
+        }
+    };
     let required = graph.with_requirements(&[of]);
-    let nearest = candidates.iter().find(|resource| required[resource.get()]);
-    let resource = nearest.or(candidates.first())?;
-    Some(NearestChange { resource: *resource, is_required: nearest.is_some() })
+    let related =
+        latest(&|_, change| change.2.iter().any(is_provided)).or_else(|| latest(&|index, _| required[index]));
+    let resource = related.or_else(|| latest(&|_, change| change.1))?;
+    Some(NearestChange { resource, is_related: related.is_some() })
 }
 
-const PATHS: [&str; 7] =
-    ["/", "/d", "/d/f", "/d/f/x", "/d/web.service", "/e/web@.service", "/e/web@one.service"];
+const PATHS: [&str; 5] = ["/", "/d", "/d/f", "/d/f/x", "/e/web.service"];
 
 fn any_missing() -> impl Strategy<Value = Missing> {
-    let name = || select(vec!["web.service", "web@one.service", "f"]).prop_map(str::to_owned);
+    let name = || select(vec!["web.service", "f", "u"]).prop_map(str::to_owned);
     prop_oneof![
-        Just(Missing::Principal),
+        name().prop_map(Missing::Principal),
         name().prop_map(Missing::Program),
         name().prop_map(Missing::Unit),
-        name().prop_map(Missing::UsableUnit),
         select(PATHS.to_vec()).prop_map(|path| Missing::Path(path.into())),
     ]
 }
 
-/// All that a change is but its resource.
-fn any_change() -> impl Strategy<Value = (bool, Vec<MissingKind>, Vec<PathBuf>)> {
-    let kinds = proptest::sample::subsequence(MissingKind::ALL.to_vec(), 0..=MissingKind::ALL.len());
-    let paths = proptest::sample::subsequence(PATHS.map(PathBuf::from).to_vec(), 0..=2);
-    (any::<bool>(), kinds, paths)
+fn any_change() -> impl Strategy<Value = Description> {
+    let kinds = [PathKind::Directory, PathKind::Nothing, PathKind::Other];
+    let paths = PATHS.iter().flat_map(|path| kinds.map(|kind| Claim::path(*path, kind)));
+    let others = [ClaimKind::User, ClaimKind::Unit].into_iter();
+    let others = others.flat_map(|kind| ["u", "web.service"].map(|key| Claim::exclusive(kind, key)));
+    (any::<bool>(), prop::bool::weighted(0.2), subsequence(paths.chain(others).collect::<Vec<_>>(), 0..=2))
 }
 
 proptest! {
     #[test]
     fn the_index_finds_what_a_look_at_every_change_finds(
-        changes in proptest::collection::vec(proptest::option::weighted(0.8, any_change()), 0..12),
-        edges in proptest::collection::vec((0_usize..13, 0_usize..13), 0..20),
+        changes in prop::collection::vec(prop::option::weighted(0.8, any_change()), 0..12),
+        edges in prop::collection::vec((0_usize..13, 0_usize..13), 0..20),
         missing in any_missing(),
         all in any::<bool>(),
     ) {
@@ -59,14 +76,15 @@ proptest! {
             depends_on: ResourceIndex::from_usize(on),
             kind: EdgeKind::Require,
         }));
-        let changes = || changes.iter().enumerate().filter_map(|(index, change)| {
-            let (is_never_made, kinds, paths) = change.clone()?;
-            Some(NoopChange { resource: ResourceIndex::from_usize(index), is_never_made, kinds, paths })
-        });
-        let mut index = NoopChanges::default();
-        changes().for_each(|change| index.push(change));
+        let mut found = NoopChanges::default();
+        for (index, change) in changes.iter().cloned().enumerate() {
+            let change = change.map(|(is_never_made, is_arbitrary, claims)| {
+                NoopChange { is_never_made, is_arbitrary, claims }
+            });
+            found.push(ResourceIndex::from_usize(index), change, &graph);
+        }
         let of = ResourceIndex::from_usize(last);
-        let expected = naive(&changes().collect::<Vec<_>>(), of, &missing, all, &graph);
-        prop_assert_eq!(index.nearest(of, &missing, all, &graph), expected);
+        let expected = naive(&changes, of, &missing, all, &graph);
+        prop_assert_eq!(found.nearest(of, &missing, all, &graph), expected);
     }
 }

@@ -13,8 +13,8 @@ use ccm_engine::{
 use ccm_host::{CancellationSource, Host, Level, Local, Runner};
 use ccm_model::{
     Artifact, Catalog, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields, Key, Map,
-    Missing, MissingKind, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex,
-    RunSummary, SkipCause, Span, StopCause, Stream,
+    Missing, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex, RunSummary, SkipCause,
+    Span, StopCause, Stream,
 };
 use ccm_properties::{Checked, PropertySpec, TypeSpec};
 use ccm_redaction::Secrets;
@@ -334,9 +334,9 @@ static PROVIDERS: [&'static dyn Provider<FakeKind>; 3] = [
 ];
 
 impl TypeSpec for FakeType {
-    fn may_provide(&self, _: &Resource, _: MissingKind) -> bool {
+    fn may_provide(&self, resource: &Resource) -> bool {
         QUESTIONS.set(QUESTIONS.get() + 1);
-        true
+        !resource.id.name.starts_with('/')
     }
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {

@@ -47,16 +47,34 @@ fn a_read_that_nothing_would_cure_fails_in_noop_as_well() {
 }
 
 #[test]
-fn what_manages_a_path_cures_only_what_misses_something_there() {
+fn what_claims_a_path_cures_only_what_misses_that_path() {
     // What is missed is at /d/f.
     for (before, cures) in
-        [("/d", true), ("/d/f", true), ("/d/f/x", true), ("/d/g", false), ("/e", false), ("x", true)]
+        [("/d", false), ("/d/f", true), ("/d/f/x", false), ("/d/g", false), ("/e", false), ("x", true)]
     {
         let line = &noop(&[&format!("{before} needs"), "c fails=missing"]).lines[1];
         assert_eq!(line == &format!("c would change: not known before fake#{before}"), cures, "{line}");
     }
-    let both = noop(&["/d needs", "/e needs", "c fails=missing"]);
-    assert_eq!(both.lines[2], "c would change: not known before fake#/d");
+}
+
+#[test]
+fn a_claim_comes_before_a_dependency_and_a_dependency_before_what_may_do_anything() {
+    for (lines, before, warnings) in [
+        (&["/d/f needs", "a needs", "/e needs", "c fails=missing require=/e"][..], "/d/f", 0),
+        (&["/e needs", "a needs", "c fails=missing require=/e"], "/e", 0),
+        (&["/e needs", "b require=/e", "a needs", "c fails=missing require=b"], "/e", 0),
+        (&["/e needs", "a needs", "/g needs", "c fails=missing"], "a", 1),
+    ] {
+        let ran = noop(lines);
+        let line = ran.lines.last().expect("a line");
+        assert_eq!(line, &format!("c would change: not known before fake#{before}"));
+        let finished = ran.events.iter().rev().find_map(|event| match event {
+            ccm_model::Event::ResourceFinished(transaction) => Some(transaction),
+            _ => None,
+        });
+        let told = &finished.expect("an end of `c`").warnings;
+        assert_eq!(told.len(), warnings, "{told:?}");
+    }
 }
 
 #[test]

@@ -46,10 +46,9 @@ fn skip_causes() -> Vec<SkipCause> {
 
 fn failures() -> Vec<Failure> {
     let missing = [
-        Missing::Principal,
+        Missing::Principal("app".to_owned()),
         Missing::Program("nginx".to_owned()),
         Missing::Unit("a.service".to_owned()),
-        Missing::UsableUnit("a.service".to_owned()),
         Missing::Path(PathBuf::from("/a")),
     ];
     let full = |missing| Failure {
@@ -74,7 +73,7 @@ fn names_and_kinds_are_words() {
         (comes_back(&FailureKind::Verification), json!("verification")),
         (comes_back(&Stream::Stderr), json!("stderr")),
         (comes_back(&Missing::Program("nginx".to_owned())), json!({ "kind": "program", "name": "nginx" })),
-        (comes_back(&Missing::Principal), json!({ "kind": "principal" })),
+        (comes_back(&Missing::Principal("app".to_owned())), json!({ "kind": "principal", "name": "app" })),
         (comes_back(&KeptBy::NoopManifest), json!("noop_manifest")),
         (
             comes_back(&Reason::new("creates_exists", "text")),

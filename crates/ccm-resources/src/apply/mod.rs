@@ -54,6 +54,10 @@ impl TypeSpec for ApplyType {
         })
     }
 
+    fn may_provide(&self, _: &Resource) -> bool {
+        true
+    }
+
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         decode::<ApplyProperties>(&checked.resource.properties).1
     }

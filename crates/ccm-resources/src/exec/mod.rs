@@ -94,6 +94,10 @@ impl TypeSpec for ExecType {
         executor::check(settings)
     }
 
+    fn may_provide(&self, _: &Resource) -> bool {
+        true
+    }
+
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         check::<Self>(checked)
     }

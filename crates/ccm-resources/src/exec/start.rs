@@ -250,7 +250,7 @@ pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = 
 
 /// The account and the numbers that a command runs as; none of them is those of ccm.
 fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>), Failure> {
-    let not_known = |property: &'static str, error: &AccountError| {
+    let not_known = |property: &'static str, name: &str, error: &AccountError| {
         let mut failure = Failure::from_error(FailureKind::Start, error)
             .because_of(format!("`{property}` can't be taken on"))
             .of_property(property);
@@ -263,14 +263,14 @@ fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>
             }
             _ => return failure,
         };
-        failure.missing = Some(Missing::Principal.into());
+        failure.missing = Some(Missing::Principal(name.to_owned()).into());
         failure.hints.push(hint.to_owned());
         failure
     };
-    let account = exec.user.as_deref().map(|user| host.runner.account(user));
-    let account = account.transpose().map_err(|error| not_known("user", &error))?;
-    let group = exec.group.as_deref().map(|group| host.runner.group(group));
-    let group = group.transpose().map_err(|error| not_known("group", &error))?;
+    let account = |user| host.runner.account(user).map_err(|error| not_known("user", user, &error));
+    let account = exec.user.as_deref().map(account).transpose()?;
+    let group = |group| host.runner.group(group).map_err(|error| not_known("group", group, &error));
+    let group = exec.group.as_deref().map(group).transpose()?;
     let own = || {
         host.runner.own_identity().map_err(|error| {
             Failure::from_error(FailureKind::Read, &error).because_of("it can't be told who ccm runs as")

@@ -10,7 +10,7 @@ mod values;
 mod wanted;
 
 use ccm_engine::{Provider, TypedResource, check};
-use ccm_model::{Claim, ClaimKind, Diagnostic, MissingKind, PathKind, Resource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, PathKind, Resource};
 use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
 
 use decide::FileResource;
@@ -66,11 +66,6 @@ impl TypeSpec for FileType {
             // Others may manage what is in a file of which this manages the attributes alone.
             _ => Claim::shared(ClaimKind::Path, path),
         }]
-    }
-
-    fn may_provide(&self, resource: &Resource, missing: MissingKind) -> bool {
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
-        !is_absent || missing.may_be_by_removal()
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

@@ -234,7 +234,7 @@ fn number(
     let number = find(name).map_err(|error| failure(&error))?;
     number.map(Some).ok_or_else(|| {
         Failure::new(FailureKind::Read, format!("there is no {what} `{}`", name.escape_debug()))
-            .with_missing(Missing::Principal)
+            .with_missing(Missing::Principal(name.to_owned()))
     })
 }
 

@@ -15,7 +15,7 @@ mod values;
 mod wanted;
 
 use ccm_engine::{Provider, TypedResource, check};
-use ccm_model::{Claim, ClaimKind, Diagnostic, MissingKind, Resource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, Resource};
 use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
 
 use apt::APT_PACKAGES;
@@ -89,9 +89,8 @@ impl TypeSpec for PackageType {
         vec![Claim::exclusive(ClaimKind::Package, &*resource.id.name)]
     }
 
-    fn may_provide(&self, resource: &Resource, missing: MissingKind) -> bool {
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
-        !is_absent || missing.may_be_by_removal()
+    fn may_provide(&self, resource: &Resource) -> bool {
+        resource.ensure.as_ref().is_none_or(|ensure| ensure.value != "absent")
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

@@ -1,5 +1,6 @@
 //! What a service lacks, and what has to be done about it. Pure.
 
+use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
@@ -8,7 +9,7 @@ use ccm_model::{Failure, FailureKind, Missing, display_duration};
 use super::rules::{Difference, Kept, ServiceRule};
 use super::show::{Activity, Load, Unit};
 use super::state::{InTheWay, State, describe};
-use super::wanted::{Ensure, Service};
+use super::wanted::{Ensure, Service, template_of};
 
 /// The typed side of service.
 pub(crate) struct ServiceKind;
@@ -268,7 +269,7 @@ fn obstacle(service: &Service, state: &State, steps: &Steps) -> Option<Failure> 
         Load::Bad(why) if steps.start() => {
             let failure = conflict(why.clone())
                 .because_of(format!("`{name}` can't be started"))
-                .with_missing(Missing::UsableUnit(name.to_owned()));
+                .with_missing(Missing::Unit(name.to_owned()));
             Some(failure.with_hint(format!("`systemd-analyze verify {name}` says more")))
         }
         _ if steps.verb == Some(Verb::Reload) && !unit.can_reload => Some(
@@ -286,7 +287,7 @@ fn conflict(message: String) -> Failure {
 fn not_found(service: &Service, state: &State) -> Failure {
     let whose = if service.user { " of this user" } else { "" };
     let failure = conflict(format!("service not found: there is no unit `{}`{whose}", service.unit))
-        .with_missing(Missing::Unit(service.unit.clone()));
+        .with_missing(Missing::Unit(template_of(&service.unit).unwrap_or_else(|| service.unit.clone())));
     let near: Vec<String> = state.near.iter().map(|name| format!("`{name}`")).collect();
     match &near[..] {
         [] => failure,
@@ -298,8 +299,14 @@ fn not_found(service: &Service, state: &State) -> Failure {
 fn masked(service: &Service) -> Failure {
     let user = if service.user { "--user " } else { "" };
     let name = &service.unit;
+    let missing = if service.user {
+        Missing::Unit(name.clone())
+    } else {
+        // The mask is a link that a resource may remove.
+        Missing::Path(Path::new("/etc/systemd/system").join(name))
+    };
     conflict(format!("`{name}` is masked, so that nobody can start it"))
-        .with_missing(Missing::UsableUnit(name.clone()))
+        .with_missing(missing)
         .with_hint(format!("`masked: false` unmasks it, and so does `systemctl {user}unmask {name}`"))
 }
 

@@ -13,7 +13,7 @@ mod values;
 mod wanted;
 
 use ccm_engine::{Provider, TypedResource, check};
-use ccm_model::{Claim, ClaimKind, Diagnostic, MissingKind, Node, Resource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, Node, Resource};
 use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
 
 use decide::ServiceKind;
@@ -73,11 +73,6 @@ impl TypeSpec for ServiceType {
         let is_of_system = resource.properties.get("user").is_none_or(Node::is_null);
         let unit = unit_name(&resource.id.name).ok().filter(|_| is_of_system);
         unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
-    }
-
-    fn may_provide(&self, _: &Resource, missing: MissingKind) -> bool {
-        // What it makes while it starts is nobody's to say; programs, users and units are not among it.
-        missing == MissingKind::Path
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

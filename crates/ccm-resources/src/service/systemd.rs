@@ -14,7 +14,7 @@ use super::show::{Activity, Load, PROPERTIES, Unit, units};
 use super::state::{InTheWay, State};
 use super::steps::execute;
 use super::systemctl::{Systemctl, not_waited_for};
-use super::wanted::{Ensure, Service};
+use super::wanted::{Ensure, Service, template_of};
 
 /// It is there while systemd is the first process.
 const BOOTED: &str = "/run/systemd/system";
@@ -313,11 +313,4 @@ pub(crate) async fn is_any_outdated(
 ) -> Result<bool, Failure> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     Ok(show(&names, systemctl, context).await?.iter().any(|unit| unit.needs_reload))
-}
-
-/// `a@.service` for `a@b.service`.
-fn template_of(unit: &str) -> Option<String> {
-    let (stem, rest) = unit.split_once('@')?;
-    let (_, suffix) = rest.rsplit_once('.')?;
-    Some(format!("{stem}@.{suffix}"))
 }

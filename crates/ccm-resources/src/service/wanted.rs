@@ -134,6 +134,13 @@ pub(super) fn unit_name(name: &str) -> Result<String, PropertyError> {
     Ok(unit)
 }
 
+/// `a@.service` for `a@b.service`.
+pub(crate) fn template_of(unit: &str) -> Option<String> {
+    let (stem, rest) = unit.split_once('@')?;
+    let (_, suffix) = rest.rsplit_once('.')?;
+    Some(format!("{stem}@.{suffix}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -76,7 +76,8 @@ fn who_is_not_there_may_come_from_an_earlier_resource() {
         let transaction = machine().apply(exec("true", &[(property, "x")]));
         let failure = failure(&transaction);
         assert_eq!(failure.chain, [format!("`{property}` can't be taken on").as_str(), expected]);
-        assert_eq!((failure.missing.as_deref(), failure.changed), (Some(&Missing::Principal), false));
+        let missing = Missing::Principal("x".to_owned());
+        assert_eq!((failure.missing.as_deref(), failure.changed), (Some(&missing), false));
         assert_eq!(failure.hints, ["look for a misspelling, or make it in an earlier resource"]);
     }
 }

@@ -1,8 +1,6 @@
 //! What is found before anything runs.
 
-use ccm_model::MissingKind;
-
-use crate::build::{mistakes, resource};
+use crate::build::mistakes;
 use crate::package;
 
 #[test]
@@ -121,20 +119,10 @@ fn all_mistakes_are_named_at_once() {
 }
 
 #[test]
-fn what_is_removed_brings_nothing_but_what_it_was_in_the_way_of() {
+fn only_a_package_that_is_installed_brings_about_arbitrary_things() {
     let types = ccm_resources::types();
-    for (type_name, name) in [("package", "tool"), ("file", "/opt/tool")] {
-        let spec = types.iter().find(|found| found.name() == type_name).expect("the type");
-        for (missing, by_removal) in [
-            (MissingKind::Principal, false),
-            (MissingKind::Program, false),
-            (MissingKind::Unit, false),
-            (MissingKind::UsableUnit, true),
-            (MissingKind::Path, true),
-        ] {
-            let may_provide =
-                |ensure| spec.may_provide(&resource(type_name, name, &[("ensure", ensure)]), missing);
-            assert_eq!((may_provide("present"), may_provide("absent")), (true, by_removal), "{missing:?}");
-        }
+    let spec = types.iter().find(|found| found.name() == "package").expect("the type");
+    for (ensure, expected) in [("present", true), ("latest", true), ("absent", false)] {
+        assert_eq!(spec.may_provide(&package("tool", &[("ensure", ensure)])), expected, "{ensure}");
     }
 }

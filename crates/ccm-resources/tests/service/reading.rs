@@ -78,6 +78,15 @@ fn a_unit_that_is_not_there_is_named_with_those_near_to_it() {
 }
 
 #[test]
+fn an_instance_that_is_not_there_lacks_its_template() {
+    let machine = Machine::new();
+    machine.has_all(&[("web@one.service", "inactive dead", &["LoadState=not-found"])]);
+    let transaction = machine.noop(service("web@one", &[]));
+    let missing = failure(&transaction).missing.as_deref();
+    assert_eq!(missing, Some(&Missing::Unit("web@.service".to_owned())));
+}
+
+#[test]
 fn what_it_is_doing_is_awaited() {
     let machine = Machine::new();
     for _ in 0..4 {

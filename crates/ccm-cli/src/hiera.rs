@@ -8,7 +8,7 @@ use ccm_data::layers::Source;
 use ccm_data::printed::{to_json, to_text};
 use ccm_expr::Value;
 use ccm_manifest::{Redaction, SYSTEM_FACTS};
-use ccm_model::{Diagnostic, escape_control};
+use ccm_model::{Diagnostic, escape_control, quote_words};
 
 use crate::arguments::HieraParse;
 use crate::{diagnostics, manifest, messages, printed, session, show};
@@ -99,7 +99,7 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
             mistakes.push(Diagnostic::without_place(escape_control(&message).into_owned()));
             continue;
         }
-        text += &format!("{name}={}\n", quoted(&shown));
+        text += &format!("{name}={}\n", quote_words([&*shown]));
         taken.insert(name, path);
     }
     if mistakes.is_empty() { Ok(text) } else { Err(mistakes) }
@@ -121,15 +121,6 @@ fn part(key: &str) -> String {
         if character.is_ascii_alphanumeric() { character.to_ascii_uppercase() } else { '_' }
     };
     key.chars().map(part).collect()
-}
-
-/// Writes a text as one word of a shell.
-fn quoted(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,@%+=".contains(&byte);
-    if !text.is_empty() && text.bytes().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Which entries of the hierarchy matched, and where each value comes from.

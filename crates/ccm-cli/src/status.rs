@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ccm_engine::{PendingLedger, PendingRefresh};
 use ccm_host::{Cancellation, Files as _, SystemFiles};
-use ccm_model::{KeptBy, display_timestamp, escape_control};
+use ccm_model::{KeptBy, display_timestamp, escape_control, quote_words};
 use ccm_report::{StoredRun, owed_line};
 use serde_json::{Value, json};
 
@@ -144,9 +144,9 @@ fn is_there(manifest: &str) -> bool {
 /// The line that says how a manifest is applied.
 fn apply(manifest: &str, state: Option<&Path>) -> String {
     let state = state.map_or_else(String::new, |state| {
-        format!(" --state-dir {}", shell_words::quote(&state.display().to_string()))
+        format!(" --state-dir {}", quote_words([&*state.display().to_string()]))
     });
-    let line = format!("ccm apply {}{state}", shell_words::quote(manifest));
+    let line = format!("ccm apply {}{state}", quote_words([manifest]));
     format!("  next: {}\n", escape_control(&line))
 }
 

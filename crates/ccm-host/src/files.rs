@@ -17,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+pub use backup::slug;
 pub use content::sha256;
 pub use error::{FileError, Step};
 pub use read::read_at_most;

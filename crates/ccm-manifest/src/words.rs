@@ -2,6 +2,8 @@
 //!
 //! What an expression yields stays within its word, whatever is in it: it is quoted as its place asks for.
 
+use ccm_model::quote_words;
+
 /// The quotes that are open at some place of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Quotes {
@@ -37,13 +39,7 @@ impl Quotes {
                 if self == Self::Escape {
                     text.pop();
                 }
-                if is_plain(value) {
-                    text.push_str(value);
-                } else {
-                    text.push('\'');
-                    text.push_str(&value.replace('\'', "'\\''"));
-                    text.push('\'');
-                }
+                text.push_str(&quote_words([value]));
                 Self::None
             }
             Self::Single => {
@@ -64,12 +60,6 @@ impl Quotes {
             }
         }
     }
-}
-
-/// Tells whether a value is one word without any quotes.
-fn is_plain(value: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,@%+=".contains(&byte);
-    !value.is_empty() && value.bytes().all(plain)
 }
 
 #[cfg(test)]

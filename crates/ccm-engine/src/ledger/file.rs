@@ -7,8 +7,8 @@
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::PathBuf;
 
-use ccm_host::sha256;
 use ccm_host::state::{AppendFile, Directory};
+use ccm_host::{sha256, slug};
 use tracing::debug;
 
 /// The directory of all ledgers.
@@ -22,12 +22,7 @@ const SLUG: usize = 40;
 
 /// The name of the file of a ledger: what it is to the eye, and what makes it unlike any other.
 pub(crate) fn name(key: &str) -> String {
-    let plain = |character: char| match character {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => character,
-        _ => '-',
-    };
-    let characters: Vec<char> = key.chars().map(plain).collect();
-    let slug: String = characters[characters.len().saturating_sub(SLUG)..].iter().collect();
+    let slug = slug(key, SLUG);
     let slug = slug.trim_matches(['.', '-']);
     let hash = &sha256(key.as_bytes())[..8];
     if slug.is_empty() { format!("{hash}{ENDING}") } else { format!("{slug}-{hash}{ENDING}") }

@@ -138,11 +138,10 @@ fn misses_its_shell(checked: &Checked<'_>) -> Option<Diagnostic> {
     let place = shell_operator(text)?;
     let span = node.map_or(resource.span, |node| node.locate(checked.source_text, place.start, place.end));
     let what = match text.get(place).unwrap_or_default() {
-        operator @ ("|" | "||" | "&" | "&&" | ";" | ">" | ">>" | "<" | "<<" | "2>" | "2>>" | "2>&1"
-        | "&>") => {
-            format!("`{operator}` is plain text to the posix provider")
-        }
         word if word.ends_with(';') => "`;` is plain text to the posix provider".to_owned(),
+        word if word.contains(['|', '&', '<', '>']) => {
+            format!("`{word}` is plain text to the posix provider")
+        }
         _ => "these lines are one command to the posix provider".to_owned(),
     };
     let hint = "add `provider: shell` if a shell is to read it, or quote it if it is meant as it is";

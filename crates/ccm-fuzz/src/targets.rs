@@ -8,7 +8,6 @@ mod history;
 mod interpolation;
 mod ledger;
 mod manifest;
-mod order;
 mod path;
 mod redaction;
 mod sources;
@@ -41,7 +40,6 @@ pub const TARGETS: &[Target] = &[
     Target { name: "interpolation", run: interpolation::run, words: interpolation::WORDS },
     Target { name: "ledger", run: ledger::run, words: ledger::WORDS },
     Target { name: "manifest", run: manifest::run, words: manifest::WORDS },
-    Target { name: "order", run: order::run, words: order::WORDS },
     Target { name: "path", run: path::run, words: path::WORDS },
     Target { name: "redaction", run: redaction::run, words: redaction::WORDS },
     Target { name: "template", run: template::run, words: template::WORDS },

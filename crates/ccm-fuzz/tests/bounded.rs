@@ -32,7 +32,6 @@ endured! {
     interpolation: 2000,
     ledger: 1000,
     manifest: 200,
-    order: 2000,
     path: 2000,
     redaction: 40,
     template: 200,

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 use nix::unistd::{Gid, Group, Uid, User, getegid, geteuid, getgrouplist, getgroups, setfsgid, setfsuid};
+use serde::{Deserialize, Serialize};
 
 /// The numbers that a process runs under.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     /// The user.
     pub uid: u32,

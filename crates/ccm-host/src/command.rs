@@ -4,10 +4,10 @@ mod around;
 mod capture;
 mod environment;
 mod interpreter;
+pub(crate) mod launch_protocol;
 mod lines;
 pub(crate) mod lookup;
 mod network;
-pub(crate) mod order;
 pub(crate) mod sandbox;
 mod spawn;
 mod streams;
@@ -21,11 +21,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_model::Stream;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::Local;
 use crate::account::{Account, AccountError, Identity};
 use crate::private::PrivateDirectory;
+use launch_protocol::{io_error, path};
 
 pub use around::RunnerAround;
 pub use sandbox::{Enforced, Layer, Means, Sandbox, never_opened};
@@ -177,8 +179,8 @@ impl Finished {
     }
 }
 
-/// Says why a command was not started.
-#[derive(Debug, thiserror::Error)]
+/// The reason why a command was not started. Variants that no launcher reports are not serialized.
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// No such program.
@@ -193,30 +195,35 @@ pub enum StartError {
     #[error("\"{}\" is a directory", program.display())]
     IsDirectory {
         /// The program.
+        #[serde(with = "path")]
         program: PathBuf,
     },
     /// The program may not be executed.
     #[error("\"{}\" is not executable", program.display())]
     NotExecutable {
         /// The program.
+        #[serde(with = "path")]
         program: PathBuf,
     },
     /// The program lies where nothing may be executed.
     #[error("\"{}\" is on a file system that is mounted noexec", program.display())]
     MountedNoexec {
         /// The program.
+        #[serde(with = "path")]
         program: PathBuf,
     },
     /// The program is neither a binary for this machine nor a script with an interpreter line.
     #[error("\"{}\" is neither a program of this machine nor a script that begins with #!", program.display())]
     NoInterpreter {
         /// The program.
+        #[serde(with = "path")]
         program: PathBuf,
     },
     /// The program is a script whose interpreter is not there.
     #[error("\"{}\" needs the interpreter \"{interpreter}\", which is not there", program.display())]
     InterpreterMissing {
         /// The script.
+        #[serde(with = "path")]
         program: PathBuf,
         /// What its first line names.
         interpreter: String,
@@ -225,33 +232,41 @@ pub enum StartError {
     #[error("working directory \"{}\" can't be entered", path.display())]
     WorkingDirectory {
         /// The directory.
+        #[serde(with = "path")]
         path: PathBuf,
         /// Why not.
+        #[serde(with = "io_error")]
         source: std::io::Error,
     },
     /// It was started, but something else in this process took its exit code before it was read.
+    #[serde(skip)]
     #[error("\"{}\" ended, but its exit code was taken by another part of this program", program.display())]
     StatusLost {
         /// The program.
         program: PathBuf,
     },
     /// It can't be run as somebody else, because ccm is not root.
+    #[serde(skip)]
     #[error(
         "`{property}` can't be changed: only root can run a command as somebody else, and this is user {uid}"
     )]
     NotRoot {
         /// What was asked to change: `user` or `group`.
+        #[serde(skip)] // Else serde borrows the static text from its input.
         property: &'static str,
         /// Who ccm runs as.
         uid: u32,
     },
     /// It needs a launcher, and the runner was given none.
+    #[serde(skip)]
     #[error("`{property}` needs a launcher, and this program names none")]
     NoLauncher {
         /// What needs it: `user`, `umask` or `sandbox`.
+        #[serde(skip)] // Else serde borrows the static text from its input.
         property: &'static str,
     },
     /// The launcher could not be started.
+    #[serde(skip)]
     #[error("the launcher \"{}\" could not be started", launcher.display())]
     Launcher {
         /// The launcher.
@@ -260,6 +275,7 @@ pub enum StartError {
         source: std::io::Error,
     },
     /// The launcher ended before it said whether it could become the program.
+    #[serde(skip)]
     #[error("the launcher \"{}\" ended without an answer", launcher.display())]
     NoAnswer {
         /// The launcher.
@@ -273,6 +289,7 @@ pub enum StartError {
         /// What could not be done.
         step: String,
         /// Why not.
+        #[serde(with = "io_error")]
         source: std::io::Error,
     },
     /// A path of the sandbox can't be opened to the command.
@@ -281,8 +298,10 @@ pub enum StartError {
         /// Where it is named: `workdir`, `read` or `write`.
         property: String,
         /// The path.
+        #[serde(with = "path")]
         path: PathBuf,
         /// Why not.
+        #[serde(with = "io_error")]
         source: std::io::Error,
     },
     /// The kernel can't enforce what the sandbox asks for.
@@ -292,12 +311,14 @@ pub enum StartError {
         missing: Vec<String>,
     },
     /// The working directory is there, but not inside of the sandbox.
+    #[serde(skip)]
     #[error("working directory \"{}\" is not open in the sandbox", path.display())]
     DirectoryOutsideSandbox {
         /// The directory.
         path: PathBuf,
     },
     /// The program is there, but not inside of the sandbox.
+    #[serde(skip)]
     #[error("\"{}\" can't be seen from inside the sandbox", program.display())]
     OutsideSandbox {
         /// The program.
@@ -307,8 +328,10 @@ pub enum StartError {
     #[error("\"{}\" could not be started", program.display())]
     Spawn {
         /// The program.
+        #[serde(with = "path")]
         program: PathBuf,
         /// Why not.
+        #[serde(with = "io_error")]
         source: std::io::Error,
     },
 }

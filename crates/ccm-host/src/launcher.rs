@@ -2,7 +2,7 @@
 //!
 //! A plain command is started without it. A user, a umask or a sandbox are taken on by a process on itself,
 //! between its start and the start of the program; done in a fork of the agent, that would cost with the
-//! agent's memory. What to do comes through an open file, never through arguments or environment, which others
+//! agent's memory. The request comes through an open file, never through arguments or environment, which others
 //! can read. Every failure goes back through a pipe, which closes by itself when the program begins.
 //!
 //! The order of things: namespaces, the view of the file system, capabilities, groups and user, umask and working
@@ -23,8 +23,8 @@ use std::process::ExitCode;
 
 use nix::sys::signal::Signal;
 
+use crate::command::launch_protocol::{LaunchReply, LaunchRequest, MAX_REQUEST};
 use crate::command::lookup;
-use crate::command::order::{Answer, Order};
 use crate::command::sandbox::Available;
 use crate::process::hide_inherited_files;
 use crate::{Enforced, Layer, Sandbox, StartError, raw};
@@ -32,9 +32,9 @@ use crate::{Enforced, Layer, Sandbox, StartError, raw};
 /// What a launcher is started with as its only argument.
 pub(crate) const ARGUMENT: &CStr = c"become-the-command";
 
-/// Where the order comes from, where the answer goes, and the empty network if the order tells of one.
-const ORDER: i32 = 3;
-const ANSWER: i32 = 4;
+/// The descriptors of the request, of the replies, and of the empty network if the request has one.
+const REQUEST: i32 = 3;
+const REPLIES: i32 = 4;
 const NETWORK: i32 = 5;
 
 /// Is the launcher, if this process was started as one; returns only if it was not, or if it failed.
@@ -49,88 +49,84 @@ pub fn begin() -> Option<ExitCode> {
     if !is_asked || arguments.next().is_some() {
         return None;
     }
-    let (Ok(order), Ok(answer)) = (raw::inherited(ORDER), raw::inherited(ANSWER)) else {
+    let (Ok(request), Ok(replies)) = (raw::inherited(REQUEST), raw::inherited(REPLIES)) else {
         // Nobody else is there to hear of it.
         let _best_effort =
             writeln!(io::stderr(), "this is how commands are started, and nothing to call by hand");
         return Some(FAILED.into());
     };
-    let mut answer = File::from(answer);
-    let done = read(order.into()).and_then(|order| {
-        prepare(&order, &mut answer)?;
-        if order.is_rehearsal {
-            find_program(&order)
+    let mut replies = File::from(replies);
+    let done = read(request.into()).and_then(|request| {
+        prepare(&request, &mut replies)?;
+        if request.is_rehearsal {
+            find_program(&request)
         } else {
-            become_program(&order).map(|never| match never {})
+            become_program(&request).map(|never| match never {})
         }
     });
     let Err(error) = done else { return Some(ExitCode::SUCCESS) };
     // Whoever waits for it may be gone.
-    let _best_effort = answer.write_all(&Answer::Failed(error).encode());
+    let _best_effort = reply(&mut replies, &LaunchReply::Failed(error));
     Some(FAILED.into())
 }
 
-/// Reads an order and writes it down again; none if these bytes are no order.
-#[cfg(feature = "testing")]
-pub fn order_read_back(bytes: &[u8]) -> Option<Vec<u8>> {
-    Order::decode(bytes).map(|order| order.encode())
-}
-
-/// Reads answers and writes the last of them down again; none if these bytes are no answers.
-#[cfg(feature = "testing")]
-pub fn answer_read_back(bytes: &[u8]) -> Option<Vec<u8>> {
-    Answer::decode_last(bytes).map(|answer| answer.encode())
-}
-
-fn read(mut file: File) -> Result<Order, StartError> {
+fn read(file: File) -> Result<LaunchRequest, StartError> {
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(step("launcher", "its order can't be read"))?;
-    let no_order = || io::Error::from(io::ErrorKind::InvalidData);
-    Order::decode(&bytes).ok_or_else(no_order).map_err(step("launcher", "its order can't be understood"))
+    let read = file.take(MAX_REQUEST as u64).read_to_end(&mut bytes);
+    read.map_err(step("launcher", "its request can't be read"))?;
+    let invalid = || io::Error::from(io::ErrorKind::InvalidData);
+    LaunchRequest::decode(&bytes)
+        .ok_or_else(invalid)
+        .map_err(step("launcher", "its request can't be decoded"))
 }
 
-/// Makes this process what the program is to run as, and answers that it is.
-fn prepare(order: &Order, answer: &mut File) -> Result<(), StartError> {
+fn reply(replies: &mut File, reply: &LaunchReply) -> io::Result<()> {
+    replies.write_all(&reply.encode()?)
+}
+
+/// Makes this process what the program is to run as, and reports that it is ready.
+fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError> {
     // The language's start-up ignores it; the program is to have it at its default, like every signal.
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
-    let confinement = order.sandbox.as_ref().map(|sandbox| Confinement::enter(sandbox, order)).transpose()?;
+    let confinement =
+        request.sandbox.as_ref().map(|sandbox| Confinement::enter(sandbox, request)).transpose()?;
     if confinement.is_some() {
         privileges::renounce().map_err(step("sandbox", "privileges can't be given up for good"))?;
     }
-    if let Some(identity) = &order.identity {
+    if let Some(identity) = &request.identity {
         privileges::take_on(identity)?;
     }
-    if let Some(umask) = order.umask {
+    if let Some(umask) = request.umask {
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(umask & 0o777));
     }
-    rustix::process::chdir(&order.cwd)
-        .map_err(|error| StartError::WorkingDirectory { path: order.cwd.clone(), source: error.into() })?;
+    rustix::process::chdir(&request.cwd)
+        .map_err(|error| StartError::WorkingDirectory { path: request.cwd.clone(), source: error.into() })?;
     let enforced = confinement.map(Confinement::lock).transpose()?.unwrap_or_default();
-    answer.write_all(&Answer::Ready(enforced).encode()).map_err(step("launcher", "its answer can't be given"))
+    reply(replies, &LaunchReply::Ready(enforced)).map_err(step("launcher", "its reply can't be written"))
 }
 
-fn become_program(order: &Order) -> Result<Infallible, StartError> {
-    let Err(error) = execute(order);
-    Err(diagnose(order, error))
+fn become_program(request: &LaunchRequest) -> Result<Infallible, StartError> {
+    let Err(error) = execute(request);
+    Err(diagnose(request, error))
 }
 
 /// Tells whether the program can be seen from here.
-fn find_program(order: &Order) -> Result<(), StartError> {
-    let found = rustix::fs::access(&order.program, rustix::fs::Access::EXEC_OK);
-    found.map_err(|error| diagnose(order, error.into()))
+fn find_program(request: &LaunchRequest) -> Result<(), StartError> {
+    let found = rustix::fs::access(&request.program, rustix::fs::Access::EXEC_OK);
+    found.map_err(|error| diagnose(request, error.into()))
 }
 
-fn diagnose(order: &Order, error: io::Error) -> StartError {
+fn diagnose(request: &LaunchRequest, error: io::Error) -> StartError {
     let is_path = |variable: &&std::ffi::CString| variable.to_bytes().starts_with(b"PATH=");
-    let path = order.environment.iter().find(is_path).map(|path| path.to_string_lossy());
+    let path = request.environment.iter().find(is_path).map(|path| path.to_string_lossy());
     let path = path.as_deref().and_then(|path| path.strip_prefix("PATH=")).unwrap_or_default();
-    lookup::diagnose(&order.program, &order.cwd, path, error)
+    lookup::diagnose(&request.program, &request.cwd, path, error)
 }
 
-fn execute(order: &Order) -> io::Result<Infallible> {
-    let program = order.arguments.first().ok_or(io::ErrorKind::InvalidInput)?;
-    Ok(nix::unistd::execve(program, &order.arguments, &order.environment)?)
+fn execute(request: &LaunchRequest) -> io::Result<Infallible> {
+    let program = request.arguments.first().ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(nix::unistd::execve(program, &request.arguments, &request.environment)?)
 }
 
 /// Names the property and the step that an error belongs to.
@@ -164,17 +160,17 @@ struct Confinement<'s> {
 }
 
 impl<'s> Confinement<'s> {
-    fn enter(sandbox: &'s Sandbox, order: &Order) -> Result<Self, StartError> {
-        let is_off = |layer| order.switched_off.contains(&layer);
-        let empty = order.has_network.then(|| raw::inherited(NETWORK)).transpose();
+    fn enter(sandbox: &'s Sandbox, request: &LaunchRequest) -> Result<Self, StartError> {
+        let is_off = |layer| request.switched_off.contains(&layer);
+        let empty = request.has_network.then(|| raw::inherited(NETWORK)).transpose();
         let empty = empty.map_err(step("launcher", "its network can't be found"))?;
         let no_namespaces = if is_off(Layer::Namespaces) {
             Some("switched off".to_owned())
         } else {
-            let entered = namespaces::enter(sandbox.network, empty.as_ref(), order.identity.is_some());
+            let entered = namespaces::enter(sandbox.network, empty.as_ref(), request.identity.is_some());
             entered.err().map(|error| error.to_string())
         };
-        let newest = order.switched_off.iter().find_map(|layer| match layer {
+        let newest = request.switched_off.iter().find_map(|layer| match layer {
             Layer::LandlockNewerThan(version) => Some(*version),
             _ => None,
         });

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
+use super::launch_protocol::{path, paths};
+
 /// What a command is kept from.
 ///
 /// It reads what programs need to run (`/usr`, `/bin`, `/lib*`, a list of files in `/etc` without secrets),
@@ -11,13 +15,16 @@ use std::path::{Component, Path, PathBuf};
 ///
 /// Paths are absolute, exist, and lead over no symbolic link, because whoever owns the link would choose what
 /// is opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
     /// The directory that it works in, which it may read and write.
+    #[serde(with = "path")]
     pub workdir: PathBuf,
     /// What it may read and execute besides.
+    #[serde(with = "paths")]
     pub read: Vec<PathBuf>,
     /// What it may read, execute and write besides.
+    #[serde(with = "paths")]
     pub write: Vec<PathBuf>,
     /// It may use the network: IPv4 and IPv6, and ask the kernel about addresses and routes.
     pub network: bool,
@@ -51,7 +58,7 @@ pub fn never_opened(path: &Path, to_write: bool) -> Option<&'static str> {
 }
 
 /// What enforces something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Means {
     /// A view of the file system that holds nothing else.
     Mounts,
@@ -75,7 +82,7 @@ impl fmt::Display for Means {
 }
 
 /// What of a sandbox was enforced, and by what.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enforced {
     /// What keeps it from reading and writing elsewhere.
     pub filesystem: Vec<Means>,
@@ -183,7 +190,7 @@ impl Available {
 
 /// A layer of the sandbox, for tests that switch one off.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layer {
     /// Namespaces, and the mounts in them.
     Namespaces,

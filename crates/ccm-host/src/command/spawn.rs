@@ -12,7 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
 use super::Command;
-use super::order::Order;
+use super::launch_protocol::{LaunchRequest, MAX_REQUEST};
 use crate::{launcher, raw};
 
 /// A process that was started, and our ends of its pipes, which do not block.
@@ -22,8 +22,8 @@ pub(super) struct Spawned {
     pub(super) stdin: Option<OwnedFd>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
-    /// Where a launcher answers; none if there is no launcher.
-    pub(super) answer: Option<OwnedFd>,
+    /// Where a launcher replies; none if there is no launcher.
+    pub(super) reply: Option<OwnedFd>,
 }
 
 /// The words of a command as the kernel takes them.
@@ -55,7 +55,7 @@ pub(super) fn spawn(words: &Words, reads: bool) -> io::Result<Spawned> {
 /// Starts a launcher, which becomes the program. A network it is given has to have a number behind its places.
 pub(super) fn launch(
     path: &Path,
-    order: &Order,
+    request: &LaunchRequest,
     network: Option<BorrowedFd<'_>>,
     reads: bool,
 ) -> io::Result<Spawned> {
@@ -64,7 +64,11 @@ pub(super) fn launch(
         environment: Vec::new(),
         cwd: c"/".to_owned(),
     };
-    start(&words, reads, Some((&order.encode(), network)))
+    let request = request.encode()?;
+    if request.len() > MAX_REQUEST {
+        return Err(io::Error::from_raw_os_error(libc::E2BIG));
+    }
+    start(&words, reads, Some((&request, network)))
 }
 
 fn start(
@@ -81,16 +85,17 @@ fn start(
     };
     let (stdout, its_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
     let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
-    let order = launched.map(|(order, _)| in_memory(order)).transpose()?;
-    let answer = order.is_some().then(|| pipe_with(PipeFlags::CLOEXEC)).transpose()?;
-    let (answer, its_answer) = answer.unzip();
-    for ours in [&stdout, &stderr].into_iter().chain(&stdin).chain(&answer) {
-        fcntl_setfl(ours, OFlags::NONBLOCK)?;
+    let request = launched.map(|(request, _)| in_memory(request)).transpose()?;
+    let reply = request.is_some().then(|| pipe_with(PipeFlags::CLOEXEC)).transpose()?;
+    let (reply, its_reply) = reply.unzip();
+    // Replies are read at the end of the launcher: it must not wait for room in their pipe.
+    for end in [&stdout, &stderr].into_iter().chain(&stdin).chain(&reply).chain(&its_reply) {
+        fcntl_setfl(end, OFlags::NONBLOCK)?;
     }
     let descriptors: Vec<_> = [&its_stdin, &its_stdout, &its_stderr]
         .into_iter()
-        .chain(&order)
-        .chain(&its_answer)
+        .chain(&request)
+        .chain(&its_reply)
         .map(|descriptor| descriptor.as_fd())
         .chain(launched.and_then(|(_, network)| network))
         .collect();
@@ -103,12 +108,12 @@ fn start(
         cwd: &words.cwd,
         descriptors: &descriptors,
     })?;
-    Ok(Spawned { pid, stdin, stdout, stderr, answer })
+    Ok(Spawned { pid, stdin, stdout, stderr, reply })
 }
 
 /// A file without a name. Arguments and environment may be secrets, and be longer than a pipe.
 fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
-    let mut file = File::from(memfd_create(c"order", MemfdFlags::CLOEXEC)?);
+    let mut file = File::from(memfd_create(c"request", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     seek(&file, SeekFrom::Start(0))?;
     Ok(file.into())

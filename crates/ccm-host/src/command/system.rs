@@ -18,7 +18,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::order::{Answer, Order};
+use super::launch_protocol::{LaunchReply, LaunchRequest, MAX_REPLIES};
 use super::spawn::{Spawned, Words, launch, spawn};
 use super::streams::Streams;
 use super::tree::{Before, Tree};
@@ -222,7 +222,7 @@ async fn run_started(
 ) -> Result<Finished, StartError> {
     let before = Before::now();
     let started = Instant::now();
-    let Spawned { pid, stdin, stdout, stderr, answer } = start(runner, command)?;
+    let Spawned { pid, stdin, stdout, stderr, reply } = start(runner, command)?;
     let mut tree = Tree::new(pid, before);
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;
@@ -250,15 +250,15 @@ async fn run_started(
     let (stdout, stderr, unredacted) = streams.finish();
 
     let status = leader.reap();
-    let enforced = match answer.map(read_answer) {
+    let enforced = match reply.map(read_reply) {
         None => None,
-        Some(Some(Answer::Ready(enforced))) => command.sandbox.is_some().then_some(enforced),
+        Some(Some(LaunchReply::Ready(enforced))) => command.sandbox.is_some().then_some(enforced),
         // It was ended before it got there.
         Some(None) if interruption.is_some() => None,
-        Some(answer) => {
+        Some(reply) => {
             // Nothing is left of what never began.
             let _left_running = tree.left_running().await;
-            return Err(refusal(runner, command, answer));
+            return Err(refusal(runner, command, reply));
         }
     };
     let (exit, left_running) = if let Some(exit) = interruption {
@@ -284,13 +284,18 @@ fn start(runner: &SystemRunner, command: &Command) -> Result<Spawned, StartError
         });
     };
     let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
-    let order = order(runner, command, words, identity);
-    launch(launcher, &order, runner.network(command.sandbox.as_ref()), reads)
+    let request = request(runner, command, words, identity);
+    launch(launcher, &request, runner.network(command.sandbox.as_ref()), reads)
         .map_err(|source| StartError::Launcher { launcher: launcher.clone(), source })
 }
 
-fn order(runner: &SystemRunner, command: &Command, words: Words, identity: Option<Identity>) -> Order {
-    Order {
+fn request(
+    runner: &SystemRunner,
+    command: &Command,
+    words: Words,
+    identity: Option<Identity>,
+) -> LaunchRequest {
+    LaunchRequest {
         program: command.program.clone(),
         arguments: words.arguments,
         environment: words.environment,
@@ -304,7 +309,7 @@ fn order(runner: &SystemRunner, command: &Command, words: Words, identity: Optio
     }
 }
 
-/// Starts a launcher that does everything but become the program, and waits for its answer.
+/// Starts a launcher that does everything but become the program, and waits for its reply.
 fn rehearse(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced>, StartError> {
     /// It touches what the sandbox names, which may be on a file system that does not answer.
     const LONGEST: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
@@ -313,9 +318,9 @@ fn rehearse(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced>
     let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
     let failed = |source| StartError::Launcher { launcher: launcher.clone(), source };
     let words = Words::of(command).map_err(failed)?;
-    let order = Order { is_rehearsal: true, ..order(runner, command, words, identity) };
+    let request = LaunchRequest { is_rehearsal: true, ..request(runner, command, words, identity) };
     let network = runner.network(command.sandbox.as_ref());
-    let started = launch(launcher, &order, network, false).map_err(failed)?;
+    let started = launch(launcher, &request, network, false).map_err(failed)?;
     let handle = pidfd_open(started.pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
     let has_ended = |within: &Timespec| {
         let wait = || poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(within));
@@ -326,9 +331,9 @@ fn rehearse(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced>
         has_ended(&KILLED);
     }
     let _reaped = waitid(WaitId::Pid(started.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
-    match started.answer.and_then(read_answer) {
-        Some(Answer::Ready(enforced)) => Ok(command.sandbox.is_some().then_some(enforced)),
-        answer => Err(refusal(runner, command, answer)),
+    match started.reply.and_then(read_reply) {
+        Some(LaunchReply::Ready(enforced)) => Ok(command.sandbox.is_some().then_some(enforced)),
+        reply => Err(refusal(runner, command, reply)),
     }
 }
 
@@ -370,30 +375,30 @@ fn to_become(wanted: &Identity, own: &Identity) -> Result<Option<Identity>, Star
     Ok(None)
 }
 
-/// Reads what the launcher answered before it became the program or ended.
-fn read_answer(answer: OwnedFd) -> Option<Answer> {
+/// Reads the last reply of a launcher that became the program or ended.
+fn read_reply(reply: OwnedFd) -> Option<LaunchReply> {
     let mut bytes = Vec::new();
-    // It does not block: a launcher that is still there was ended without an answer.
-    let _end = File::from(answer).read_to_end(&mut bytes);
-    Answer::decode_last(&bytes)
+    // The pipe does not block: a launcher that still exists was ended without a reply.
+    let _end = File::from(reply).take(MAX_REPLIES).read_to_end(&mut bytes);
+    LaunchReply::decode_last(&bytes)
 }
 
-/// What it means that the launcher did not become the program.
-fn refusal(runner: &SystemRunner, command: &Command, answer: Option<Answer>) -> StartError {
-    match answer {
-        Some(Answer::Failed(StartError::NotFound { .. }))
+/// The error of a launcher that did not become the program.
+fn refusal(runner: &SystemRunner, command: &Command, reply: Option<LaunchReply>) -> StartError {
+    match reply {
+        Some(LaunchReply::Failed(StartError::NotFound { .. }))
             if command.sandbox.is_some() && std::fs::metadata(&command.program).is_ok() =>
         {
             StartError::OutsideSandbox { program: command.program.clone() }
         }
-        Some(Answer::Failed(StartError::WorkingDirectory { path, source }))
+        Some(LaunchReply::Failed(StartError::WorkingDirectory { path, source }))
             if command.sandbox.is_some()
                 && source.kind() == io::ErrorKind::NotFound
                 && std::fs::metadata(&path).is_ok_and(|found| found.is_dir()) =>
         {
             StartError::DirectoryOutsideSandbox { path }
         }
-        Some(Answer::Failed(error)) => error,
+        Some(LaunchReply::Failed(error)) => error,
         _ => StartError::NoAnswer { launcher: runner.launcher.clone().unwrap_or_default() },
     }
 }

@@ -1,6 +1,8 @@
 //! Commands that run as somebody else, or with a umask of their own.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -174,6 +176,39 @@ fn a_launched_command_is_promised_what_a_plain_one_is() {
             ..launched("")
         };
         assert_eq!(text(&run(runner, &long).await.stdout).trim(), "100000");
+    });
+}
+
+#[test]
+fn bytes_that_are_no_text_reach_a_launched_command() {
+    launched("launched::bytes_that_are_no_text_reach_a_launched_command", async |runner| {
+        let bytes = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+        let place = tempfile::tempdir().expect("a directory");
+        let cwd = place.path().join(bytes(b"\xe9\n"));
+        fs::create_dir(&cwd).expect("a directory");
+        let command = Command {
+            args: vec!["-c".into(), "printf %s \"$1\"; pwd".into(), "x".into(), bytes(b"\xff\"\x01")],
+            umask: Some(0o022),
+            cwd: cwd.clone(),
+            ..shell("")
+        };
+        let expected = [b"\xff\"\x01", cwd.as_os_str().as_bytes(), b"\n"].concat();
+        assert_eq!(run(runner, &command).await.stdout.head, expected);
+    });
+}
+
+#[test]
+fn a_reply_that_is_longer_than_its_pipe_does_not_hang() {
+    launched("launched::a_reply_that_is_longer_than_its_pipe_does_not_hang", async |runner| {
+        let command = Command {
+            program: "/no/such".into(),
+            environment: vec![("PATH".to_owned(), "x".repeat(100_000))],
+            umask: Some(0o022),
+            timeout: Some(Duration::from_secs(9)),
+            ..shell("")
+        };
+        let error = start_error(runner, &command).await;
+        assert!(matches!(error, StartError::NoAnswer { .. }), "{error}");
     });
 }
 

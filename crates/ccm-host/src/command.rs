@@ -3,7 +3,6 @@
 mod around;
 mod capture;
 mod environment;
-mod interpreter;
 pub(crate) mod launch_protocol;
 mod lines;
 pub(crate) mod lookup;
@@ -219,7 +218,7 @@ pub enum StartError {
         #[serde(with = "path")]
         program: PathBuf,
     },
-    /// The program is a script whose interpreter is not there.
+    /// The program is a script whose interpreter is missing.
     #[error("\"{}\" needs the interpreter \"{interpreter}\", which is not there", program.display())]
     InterpreterMissing {
         /// The script.
@@ -227,6 +226,13 @@ pub enum StartError {
         program: PathBuf,
         /// What its first line names.
         interpreter: String,
+    },
+    /// A file that the kernel needs to run the program is missing.
+    #[error("the interpreter or loader of \"{}\" is missing", program.display())]
+    LoaderMissing {
+        /// The program.
+        #[serde(with = "path")]
+        program: PathBuf,
     },
     /// The working directory can't be entered.
     #[error("working directory \"{}\" can't be entered", path.display())]

@@ -181,6 +181,7 @@ mod tests {
             StartError::MountedNoexec { program: not_utf8() },
             StartError::NoInterpreter { program: not_utf8() },
             StartError::InterpreterMissing { program: not_utf8(), interpreter: "/y".into() },
+            StartError::LoaderMissing { program: not_utf8() },
             StartError::WorkingDirectory { path: not_utf8(), source: denied() },
             StartError::SandboxPath { property: "read".into(), path: not_utf8(), source: denied() },
             StartError::NotEnforceable { missing: vec!["a".into(), "b".into()] },

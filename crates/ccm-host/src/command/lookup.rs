@@ -1,13 +1,13 @@
 //! Finding a program, and saying why one could not be started.
 
-use std::fs::{Metadata, metadata};
-use std::io;
+use std::fs::{File, Metadata, metadata};
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, StatVfs, StatVfsMountFlags, accessat, statvfs};
 
-use super::{StartError, interpreter};
+use super::StartError;
 use crate::account::{self, Identity};
 use crate::files::is_absence;
 
@@ -68,16 +68,28 @@ pub(crate) fn diagnose(program: &Path, cwd: &Path, path: &str, source: io::Error
     if let Err(error) = executable(&program, &found) {
         return error;
     }
-    // The program is all right, so it is what runs it.
-    match interpreter::of(&program).map(|name| name.escape_debug().to_string()) {
+    // The program is sound, so the error is about the file that runs it.
+    match interpreter(&program).map(|name| name.escape_debug().to_string()) {
         Some(interpreter) if is_absence(&source) => StartError::InterpreterMissing { program, interpreter },
         Some(interpreter) => {
             let source =
                 io::Error::new(source.kind(), format!("its interpreter \"{interpreter}\": {source}"));
             StartError::Spawn { program, source }
         }
+        None if is_absence(&source) => StartError::LoaderMissing { program },
         None => StartError::Spawn { program, source },
     }
+}
+
+/// The interpreter of a script, from as much of its first line as the kernel reads. A carriage return at the end of the
+/// line is a part of the name.
+fn interpreter(program: &Path) -> Option<String> {
+    const FIRST_LINE: u64 = 256;
+    let mut start = Vec::new();
+    File::open(program).ok()?.take(FIRST_LINE).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|byte| matches!(byte, b'\n' | 0)).next()?;
+    let name = line.split(|byte| matches!(byte, b' ' | b'\t')).find(|word| !word.is_empty())?;
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
 /// Checks that something that exists is a program that this user may run.

@@ -145,8 +145,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 /// not do for the many numbers that none of them is about.
 fn program(sandbox: &Sandbox, has_view: bool) -> io::Result<BpfProgram> {
     let rules = rules(sandbox, has_view).map_err(io::Error::other)?;
-    let mut numbers: Vec<u32> = rules.keys().filter_map(|call| u32::try_from(*call).ok()).collect();
-    numbers.sort_unstable();
+    let numbers: Vec<u32> = rules.keys().filter_map(|call| u32::try_from(*call).ok()).collect();
     let architecture = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture);

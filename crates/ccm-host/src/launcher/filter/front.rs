@@ -46,38 +46,14 @@ pub(super) fn unknown(calls: &[i64]) -> BpfProgram {
     once(step(LOAD, NUMBER)).chain(tests).chain([step(JUMP, 1), answer]).collect()
 }
 
-/// Allows all calls but these, which are sorted, and goes on with what follows for these. The number is loaded.
+/// Allows all calls but these, and goes on with what follows for these. The number is loaded.
 pub(super) fn allowed_but(numbers: &[u32]) -> BpfProgram {
-    /// Stands for the way to the end, which is not known before all of it is there.
-    const TO_THE_END: u32 = u32::MAX;
-    let mut program = halves(numbers, TO_THE_END);
-    let length = program.len();
-    for (at, step) in program.iter_mut().enumerate() {
-        if step.code == JUMP && step.k == TO_THE_END {
-            step.k = u32::try_from(length - at - 1).unwrap_or_default();
-        }
-    }
-    program
-}
-
-/// Looks a number up by halving what is left.
-fn halves(numbers: &[u32], to_the_end: u32) -> BpfProgram {
-    let allow = step(RETURN, libc::SECCOMP_RET_ALLOW);
-    match numbers {
-        [] => vec![allow],
-        [number] => {
-            let is_it = sock_filter { jf: 1, ..step(JUMP_IF_EQUAL, *number) };
-            vec![is_it, step(JUMP, to_the_end), allow]
-        }
-        numbers => {
-            let (lower, upper) = numbers.split_at(numbers.len() / 2);
-            let below = halves(lower, to_the_end);
-            // A conditional jump goes not far; this one goes as far as it has to.
-            let over = step(JUMP, u32::try_from(below.len()).unwrap_or_default());
-            let is_upper = sock_filter { jf: 1, ..step(JUMP_IF_AT_LEAST, upper[0]) };
-            [is_upper, over].into_iter().chain(below).chain(halves(upper, to_the_end)).collect()
-        }
-    }
+    // Two steps for each number that is left, and the answer: farther than a conditional jump reaches.
+    let ways = (0..numbers.len()).rev();
+    let ways = ways.map(|left| step(JUMP, u32::try_from(2 * left + 1).unwrap_or_default()));
+    let is = |number: &u32| sock_filter { jf: 1, ..step(JUMP_IF_EQUAL, *number) };
+    let tests = numbers.iter().zip(ways).flat_map(|(number, way)| [is(number), way]);
+    tests.chain([step(RETURN, libc::SECCOMP_RET_ALLOW)]).collect()
 }
 
 #[cfg(test)]

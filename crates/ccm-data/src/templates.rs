@@ -9,7 +9,6 @@ mod error;
 mod explain;
 mod growth;
 mod include_name;
-mod lines;
 mod link;
 mod mentions;
 mod render;
@@ -19,7 +18,6 @@ mod values;
 use ccm_expr::Value;
 
 pub use error::{ScopeError, TemplateError, TemplateFault, TemplatePlace};
-pub use lines::render_with_lines;
 pub use mentions::{Mentions, mentions};
 pub use render::render;
 

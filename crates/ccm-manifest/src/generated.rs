@@ -3,29 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Entry, Node, SourceId, Span};
+use ccm_model::{Diagnostic, Diagnostics, Entry, Node, Span};
 
 use crate::expand::{diagnostic, refused_as_late};
+use crate::paths::normal;
 use crate::scope::{Evaluator, Trouble};
 use crate::wording::expected;
 
-/// What a template wrote.
-pub(crate) struct Generated {
-    /// Its text.
-    pub(crate) text: Arc<str>,
-    source: SourceId,
-    template: SourceId,
-    template_text: Arc<str>,
-    /// For each line, the line of the template that wrote it; both count from 1.
-    lines: Option<Vec<usize>>,
-}
-
-/// Renders the template and reads the list of resources that it writes.
+/// Renders the template and reads the list of resources that it writes. Errors in the list show the text that the
+/// template wrote.
 pub(crate) fn generate(
     template: &Entry,
     evaluator: &Evaluator<'_, '_>,
     diagnostics: &mut Diagnostics,
-) -> Option<(Generated, Vec<Node>)> {
+) -> Option<(Arc<str>, Vec<Node>)> {
     let span = template.value.span;
     let Some(name) = template.value.as_text() else {
         diagnostics.push(expected("the name of a template", &template.value));
@@ -37,25 +28,18 @@ pub(crate) fn generate(
         diagnostics.push(mistake.with_hint("give its name without a directory"));
         return None;
     }
-    let rendered = evaluator.template_with_lines(name);
+    let rendered = evaluator.template(name);
     evaluator.world.used_at(span);
-    let rendered = match rendered {
-        Ok(rendered) => rendered,
+    let text: Arc<str> = match rendered {
+        Ok(text) => text.into(),
         Err(trouble) => {
             diagnostics.extend(refused(trouble, span));
             return None;
         }
     };
-    let text: Arc<str> = rendered.text.into();
-    let world = evaluator.world;
-    let source = world.texts.borrow_mut().add(format!("{name} (rendered)"), Arc::clone(&text));
-    let generated = Generated {
-        text: Arc::clone(&text),
-        source,
-        template: rendered.template,
-        template_text: rendered.template_text,
-        lines: rendered.lines,
-    };
+    let path = normal(&evaluator.manifest.directory.join(name));
+    let shown = format!("{} (rendered)", path.display());
+    let source = evaluator.world.texts.borrow_mut().add(shown, Arc::clone(&text));
     let nodes = match ccm_yaml::parse(source, &text, &ccm_yaml::Limits::default()) {
         Ok(None) => Vec::new(),
         Ok(Some(Node { value: ccm_model::Value::List(items), .. })) => items,
@@ -74,7 +58,7 @@ pub(crate) fn generate(
             Vec::new()
         }
     };
-    Some((generated, nodes))
+    Some((text, nodes))
 }
 
 fn refused(trouble: Trouble, span: Span) -> Option<Diagnostic> {
@@ -82,20 +66,5 @@ fn refused(trouble: Trouble, span: Span) -> Option<Diagnostic> {
         Trouble::Reported => None,
         Trouble::Mistake(mistake) => Some(diagnostic(mistake, span)),
         Trouble::Late(on) => on.first().map(|on| refused_as_late(on, span)),
-    }
-}
-
-/// Adds to each mistake in what a template wrote the line of the template.
-pub(crate) fn point_into_templates(all: &[Generated], diagnostics: &mut [Diagnostic]) {
-    for diagnostic in diagnostics {
-        let Some(span) = diagnostic.span() else { continue };
-        let Some(generated) = all.iter().find(|generated| generated.source == span.source) else { continue };
-        let before = generated.text.get(..span.start as usize).unwrap_or_default();
-        let line = before.bytes().filter(|byte| *byte == b'\n').count();
-        let Some(line) = generated.lines.as_ref().and_then(|lines| lines.get(line)) else { continue };
-        let start: usize = generated.template_text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-        let length = generated.template_text[start..].lines().next().map_or(0, str::len);
-        let written = Span::new(generated.template, start, start + length);
-        diagnostic.labels.push(ccm_model::Label { span: written, text: "this line wrote it".to_owned() });
     }
 }

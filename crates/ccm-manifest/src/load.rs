@@ -19,7 +19,7 @@ use crate::data::{self, Layered, Overlay, ResolvedData};
 use crate::document::{self, Document, Settings, smallest_manifest};
 use crate::draft::{Beginning, Draft};
 use crate::expand::refused_as_late;
-use crate::generated::{self, Generated};
+use crate::generated;
 use crate::hiera::{self, DataFile};
 use crate::late::{Late, LateResource};
 use crate::references::Names;
@@ -84,7 +84,6 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
         nameless: Vec::new(),
         secrets: Vec::new(),
         broken: HashSet::new(),
-        generated: Vec::new(),
         diagnostics,
     };
     let own = Path::new(&request.name).file_name().map(|name| paths::normal(&request.directory.join(name)));
@@ -126,8 +125,6 @@ pub(crate) struct Loader<'s, 't> {
     /// Every text in the values of any manifest that must not be shown.
     secrets: Vec<String>,
     broken: HashSet<Box<str>>,
-    /// What templates wrote.
-    generated: Vec<Generated>,
     pub(crate) diagnostics: Diagnostics,
 }
 
@@ -179,12 +176,10 @@ impl<'s> Loader<'s, '_> {
         let written_at = template.as_ref().map(|template| template.value.span);
         if let Some(template) = template {
             let evaluator = self.evaluator(own, Moment::Names);
-            if let Some((generated, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
+            if let Some((text, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
                 standing = self.manifests.len();
                 verbatim = true;
-                self.manifests
-                    .push(ManifestScope { text: Arc::clone(&generated.text), ..self.manifests[own].clone() });
-                self.generated.push(generated);
+                self.manifests.push(ManifestScope { text, ..self.manifests[own].clone() });
                 items = nodes;
             }
         }
@@ -320,14 +315,12 @@ impl<'s> Loader<'s, '_> {
             paths::require_directories(&mut catalog, self.types, &mut diagnostics);
         }
         debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
-        let mut diagnostics = diagnostics.into_vec();
-        generated::point_into_templates(&self.generated, &mut diagnostics);
         let mut data = read.data;
         data.secrets = secrets;
         let specs = self.types.specs();
         Loaded {
             catalog: is_faultless.then_some(catalog),
-            diagnostics: in_order(diagnostics),
+            diagnostics: in_order(diagnostics.into_vec()),
             data,
             late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting),
         }

@@ -132,14 +132,6 @@ impl Mistake {
     }
 }
 
-/// What a template rendered to, and which of its lines wrote which line.
-pub(crate) struct WithLines {
-    pub(crate) text: String,
-    pub(crate) lines: Option<Vec<usize>>,
-    pub(crate) template: SourceId,
-    pub(crate) template_text: Arc<str>,
-}
-
 /// What a value waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LateOn {
@@ -204,12 +196,23 @@ impl Evaluator<'_, '_> {
 
     /// Renders a template beside the manifest.
     pub(crate) fn template(&self, path: &str) -> Result<String, Trouble> {
-        self.rendered(|calling| calling.template(path))
-    }
-
-    /// Renders a template beside the manifest, and tells which of its lines wrote which line.
-    pub(crate) fn template_with_lines(&self, path: &str) -> Result<WithLines, Trouble> {
-        self.rendered(|calling| calling.template_with_lines(path))
+        let calling = Calling::new(self);
+        let rendered = calling.template(path);
+        let outcome = calling.outcome(rendered, |error| Mistake {
+            range: 0..0,
+            message: error.message,
+            hints: error.hints,
+            nearest: error.nearest,
+            places: Vec::new(),
+            missing: None,
+        });
+        match outcome {
+            // What is wrong with the data was reported.
+            Err(Trouble::Mistake(mistake)) if self.manifest.is_incomplete && mistake.is_of_data() => {
+                Err(Trouble::Reported)
+            }
+            outcome => outcome,
+        }
     }
 
     fn mistake(&self, error: &ccm_expr::Error) -> Mistake {
@@ -228,29 +231,6 @@ impl Evaluator<'_, '_> {
         let Range { start, end } = error.range;
         let (message, nearest) = (error.message.clone(), error.nearest.clone());
         Mistake { range: start..end, message, hints, nearest, places: Vec::new(), missing }
-    }
-
-    fn rendered<T>(
-        &self,
-        render: impl FnOnce(&Calling<'_, '_, '_>) -> Result<T, FunctionError>,
-    ) -> Result<T, Trouble> {
-        let calling = Calling::new(self);
-        let rendered = render(&calling);
-        let outcome = calling.outcome(rendered, |error| Mistake {
-            range: 0..0,
-            message: error.message,
-            hints: error.hints,
-            nearest: error.nearest,
-            places: Vec::new(),
-            missing: None,
-        });
-        match outcome {
-            // What is wrong with the data was reported.
-            Err(Trouble::Mistake(mistake)) if self.manifest.is_incomplete && mistake.is_of_data() => {
-                Err(Trouble::Reported)
-            }
-            outcome => outcome,
-        }
     }
 }
 
@@ -462,27 +442,6 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
     }
 
     fn template(&self, written: &str) -> Result<String, FunctionError> {
-        let (text, source, rendering) = self.opened(written)?;
-        let rendered = templates::render(written, &text, &rendering);
-        self.rendering.borrow_mut().pop();
-        rendered.map_err(|error| self.refuse(written, source, &error))
-    }
-
-    fn template_with_lines(&self, written: &str) -> Result<WithLines, FunctionError> {
-        let (template_text, template, rendering) = self.opened(written)?;
-        let rendered = templates::render_with_lines(written, &template_text, &rendering);
-        self.rendering.borrow_mut().pop();
-        match rendered {
-            Ok((text, lines)) => Ok(WithLines { text, lines, template, template_text }),
-            Err(error) => Err(self.refuse(written, template, &error)),
-        }
-    }
-
-    /// Begins with a template: reads it and what it mentions.
-    fn opened(
-        &self,
-        written: &str,
-    ) -> Result<(Arc<str>, SourceId, Rendering<'_, '_, '_, '_>), FunctionError> {
         let path = self.settled(written)?;
         if self.rendering.borrow().contains(&path) {
             // Nothing is passed to a template, so it would do the same again.
@@ -499,7 +458,9 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         let rendering = Rendering { calling: self, mentions: RefCell::default() };
         rendering.mention(&text, &mut HashSet::new());
         self.rendering.borrow_mut().push(path);
-        Ok((text, source, rendering))
+        let rendered = templates::render(written, &text, &rendering);
+        self.rendering.borrow_mut().pop();
+        rendered.map_err(|error| self.refuse(written, source, &error))
     }
 
     /// Remembers where in templates an error came from, and puts it into words.

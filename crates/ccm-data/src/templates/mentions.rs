@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::include_name::normalized;
-use super::scan::{Piece, Token, scan};
+use super::scan::{Tag, Token, scan};
 use super::{FUNCTIONS, NAMES};
 
 /// What a template mentions.
@@ -32,11 +32,10 @@ pub struct Mentions {
 pub fn mentions(text: &str) -> Mentions {
     let scan = scan(text);
     let mut mentions = Mentions { dynamic: !scan.complete, ..Mentions::default() };
-    for piece in &scan.pieces {
-        match piece {
-            Piece::Literal(_) => {}
-            Piece::Expression(tokens) => mentions.expression(tokens),
-            Piece::Statement(tokens) => {
+    for tag in &scan.tags {
+        match tag {
+            Tag::Expression(tokens) => mentions.expression(tokens),
+            Tag::Statement(tokens) => {
                 if let [Token::Name("include" | "import" | "from" | "extends"), name @ ..] = &tokens[..] {
                     mentions.include(name);
                 }

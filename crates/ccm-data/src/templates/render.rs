@@ -16,7 +16,7 @@ use super::explain::{Raised, explain};
 use super::growth::bound;
 use super::include_name::normalized;
 use super::link::{Asking, link};
-use super::scan::{Piece, Token, depth, scan};
+use super::scan::{Tag, Token, depth, scan};
 use super::values::{map_method, read, shown, text_of};
 use super::{FUNCTIONS, LARGEST_OUTPUT, LARGEST_TEMPLATE, NAMES, TemplateScope};
 
@@ -88,8 +88,8 @@ fn check(text: &str) -> Result<(), TemplateError> {
     }
     let mut branches = vec![0_usize];
     let mut deepest = 0;
-    for piece in scan(text).pieces {
-        let (Piece::Expression(tokens) | Piece::Statement(tokens)) = piece else { continue };
+    for tag in scan(text).tags {
+        let (Tag::Expression(tokens) | Tag::Statement(tokens)) = tag;
         deepest = deepest.max(depth(&tokens));
         match tokens.first() {
             Some(Token::Name("if")) => branches.push(0),

@@ -7,6 +7,9 @@ use ccm_expr::{Map, Value};
 use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
 use minijinja::{Error, ErrorKind};
 
+use super::error::TemplateFault;
+use super::explain::Raised;
+
 /// How deep a list or map that a template built may be nested where it is put out or handed to a function.
 const DEEPEST: usize = 100;
 
@@ -72,7 +75,8 @@ pub(super) fn text_of(value: &minijinja::Value) -> Result<String, Error> {
         ValueKind::Bool => value.is_true().to_string(),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
             let Some(value) = read(value) else {
-                return Err(Error::new(ErrorKind::BadSerialization, ""));
+                let message = "this value can't be written as text".to_owned();
+                return Err(Raised::new(TemplateFault::Operation(message)).into());
             };
             crate::printed::to_text(&value).into_owned()
         }

@@ -103,7 +103,7 @@ fn what_only_the_run_can_tell_is_refused_where_it_is_needed_before() {
     "2:13 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
 ]),
         ("ccm: {resources_template: t.j2}", &[
-    "t.j2 (rendered):1:1 expected a list of resources, found the text `x` (/m/t.j2:1:1 this line wrote it)",
+    "/m/t.j2 (rendered):1:1 expected a list of resources, found the text `x`",
 ]),
         (&manifest("- copy: [/x: {content: \"{{ file('/x') }}\"}]"), &[
     "3:28 this names the file that it is to make",

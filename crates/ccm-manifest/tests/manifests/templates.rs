@@ -108,7 +108,7 @@ fn a_template_writes_the_resources() {
 }
 
 #[test]
-fn mistakes_in_what_a_template_wrote_show_the_line_that_did() {
+fn errors_in_what_a_template_wrote_show_that_text() {
     let machine = machine()
         .file(
             "unknown.j2",
@@ -122,24 +122,24 @@ fn mistakes_in_what_a_template_wrote_show_the_line_that_did() {
         .file("escape.j2", "- note: [x: {text: '{{ Facts.yaml }}'}]\n");
     machine.check_all(&[
         ("ccm: {resources_template: unknown.j2}", &[
-    "unknown.j2 (rendered):3:11 unknown property `txet` (/m/unknown.j2:3:1 this line wrote it) | did you mean `text`?",
-    "unknown.j2 (rendered):6:11 unknown property `txet` (/m/unknown.j2:3:1 this line wrote it) | did you mean `text`?",
+    "/m/unknown.j2 (rendered):3:11 unknown property `txet` | did you mean `text`?",
+    "/m/unknown.j2 (rendered):6:11 unknown property `txet` | did you mean `text`?",
 ]),
         ("ccm: {resources_template: yaml.j2}", &[
-    "yaml.j2 (rendered):2:22 `[` is closed by `}` (yaml.j2 (rendered):2:22 opened here) (/m/yaml.j2:2:1 this line wrote it)",
+    "/m/yaml.j2 (rendered):2:22 `[` is closed by `}` (/m/yaml.j2 (rendered):2:22 opened here)",
 ]),
         ("ccm: {resources_template: map.j2}", &[
-    "map.j2 (rendered):1:1 expected a list of resources, found a map (/m/map.j2:1:1 this line wrote it)",
+    "/m/map.j2 (rendered):1:1 expected a list of resources, found a map",
 ]),
         ("ccm: {resources_template: nothing.j2}", &[
     "1:27 the manifest has no resource | the smallest manifest",
 ]),
         ("ccm: {resources_template: cycle.j2}", &[
-    "cycle.j2 (rendered):1:24 dependency cycle: note#a → note#b → note#a (cycle.j2 (rendered):1:24 `note#a` requires `note#b`) (cycle.j2 (rendered):2:24 `note#b` requires `note#a`) (/m/cycle.j2:1:1 this line wrote it)",
+    "/m/cycle.j2 (rendered):1:24 dependency cycle: note#a → note#b → note#a (/m/cycle.j2 (rendered):1:24 `note#a` requires `note#b`) (/m/cycle.j2 (rendered):2:24 `note#b` requires `note#a`)",
 ]),
         ("ccm: {resources_template: nameless.j2}", &[
-    "nameless.j2 (rendered):1:3 this `note` has no `name` (/m/nameless.j2:1:1 this line wrote it) | add `name:`, or write a list of `- NAME:`",
-    "nameless.j2 (rendered):1:38 unknown property `txet` (/m/nameless.j2:1:1 this line wrote it) | did you mean `text`?",
+    "/m/nameless.j2 (rendered):1:3 this `note` has no `name` | add `name:`, or write a list of `- NAME:`",
+    "/m/nameless.j2 (rendered):1:38 unknown property `txet` | did you mean `text`?",
 ]),
         ("ccm: {resources_template: gone.j2}", &[
     "1:27 `/m/gone.j2` can't be read: entity not found",
@@ -161,7 +161,7 @@ fn mistakes_in_what_a_template_wrote_show_the_line_that_did() {
 ]),
         // A value with quotes gets out of its quotes: it is for the template to write YAML, as with `tojson`.
         ("ccm: {resources_template: escape.j2}", &[
-    "escape.j2 (rendered):2:17 unclosed quote (escape.j2 (rendered):2:17 this `'` is never closed) (/m/escape.j2:1:1 this line wrote it)",
+    "/m/escape.j2 (rendered):2:17 unclosed quote (/m/escape.j2 (rendered):2:17 this `'` is never closed)",
 ]),
     ]);
     let safe = Machine::with_facts("{yaml: \"x'}]\\n- task: [evil: ]\"}")

@@ -101,43 +101,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")
 }
 
-/// Undoes how the kernel writes blanks and backslashes in names: `\040`.
+/// The name that the kernel wrote with `\040` and the like for blanks.
 pub(crate) fn unescape(name: &str) -> String {
-    let mut plain = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(at) = rest.find('\\') {
-        plain.push_str(&rest[..at]);
-        let digits =
-            rest.get(at + 1..at + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        if let Some(byte) = escaped.filter(u8::is_ascii) {
-            plain.push(char::from(byte));
-            rest = &rest[at + 4..];
-        } else {
-            plain.push('\\');
-            rest = &rest[at + 1..];
-        }
-    }
-    plain + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_as_they_were_before_the_kernel_wrote_them() {
-        for (written, plain) in [
-            ("/plain", "/plain"),
-            (r"/with\040blank", "/with blank"),
-            (r"\011\012\134\043", "\t\n\\#"),
-            (r"/no\04", r"/no\04"),
-            (r"/no\9999", r"/no\9999"),
-            (r"/end\", r"/end\"),
-            (r"/\é040", r"/\é040"),
-            (r"/\+40", r"/\+40"),
-        ] {
-            assert_eq!(unescape(written), plain);
-        }
-    }
+    lossy(&ccm_host::unescape(name.as_bytes()))
 }

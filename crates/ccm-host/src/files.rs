@@ -20,7 +20,7 @@ use std::time::SystemTime;
 pub use backup::slug;
 pub use content::sha256;
 pub use error::{FileError, Step};
-pub use read::read_at_most;
+pub use read::{read_at_most, unescape};
 pub(crate) use remove::empty as empty_directory;
 pub use system::SystemFiles;
 

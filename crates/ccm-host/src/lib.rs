@@ -79,7 +79,7 @@ pub use command::{
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use files::{
     Attributes, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile, PathState,
-    ReadContent, Step, SystemFiles, read_at_most, sha256, slug,
+    ReadContent, Step, SystemFiles, read_at_most, sha256, slug, unescape,
 };
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use outlet::Outlet;

@@ -1,4 +1,4 @@
-//! Reading a text that ccm itself was given.
+//! Reading a text that ccm itself was given, or a table of the kernel.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -30,4 +30,42 @@ pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(bytes)
+}
+
+/// Undoes how the kernel writes blanks and backslashes in its tables: `\040`.
+pub fn unescape(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, behind @ ..] = rest {
+        if let [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', behind @ ..] = rest {
+            plain.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+            rest = behind;
+        } else {
+            plain.push(*first);
+            rest = behind;
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_as_they_were_before_the_kernel_wrote_them() {
+        for (written, plain) in [
+            (&br"/plain"[..], &b"/plain"[..]),
+            (br"/with\040blank", b"/with blank"),
+            (br"\011\012\134\043", b"\t\n\\#"),
+            (br"\377\400", b"\xff\\400"),
+            (br"/no\04", br"/no\04"),
+            (br"/no\9999", br"/no\9999"),
+            (br"/end\", br"/end\"),
+            (b"/\\\xe9040", b"/\\\xe9040"),
+            (br"/\+40", br"/\+40"),
+        ] {
+            assert_eq!(unescape(written), plain, "{}", written.escape_ascii());
+        }
+    }
 }

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, stat
 use rustix::io::Errno;
 
 use super::content::go_on;
+use super::read::unescape;
 use super::walk::{Place, is_mount_point};
 use super::write::{sync, tidy};
 use super::{FileError, Step};
@@ -67,25 +68,9 @@ fn mounted_below(directory: &OwnedFd) -> Option<PathBuf> {
     let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
     let points =
         mounts.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
-    points.map(unescaped).find(|point| *point != here && point.starts_with(&here))
-}
-
-/// A path of that file, in which blanks and the like are octal numbers.
-fn unescaped(text: &[u8]) -> PathBuf {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let [first, behind @ ..] = rest {
-        let octal =
-            behind.get(..3).filter(|_| *first == b'\\').and_then(|digits| str::from_utf8(digits).ok());
-        if let Some(byte) = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            bytes.push(byte);
-            rest = &rest[4..];
-        } else {
-            bytes.push(*first);
-            rest = behind;
-        }
-    }
-    PathBuf::from(OsString::from_vec(bytes))
+    points
+        .map(|point| PathBuf::from(OsString::from_vec(unescape(point))))
+        .find(|point| *point != here && point.starts_with(&here))
 }
 
 /// A directory on the way down: how it is known again on the way up.

@@ -1,62 +1,58 @@
 //! Things that more than one resource claims.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use ccm_model::{Claim, ClaimKind, Diagnostic, Diagnostics, Resource, Sharing};
+use ccm_model::{Catalog, Claim, ClaimKind, Diagnostic, Diagnostics, ResourceIndex, Sharing};
 
-use crate::draft::Draft;
 use crate::types::Types;
 use crate::wording::shown;
 
-/// A resource that has claimed something.
-struct Claimant<'d> {
-    resource: &'d Resource,
-    sharing: Sharing,
+/// A resource and one of its claims.
+pub(crate) type Claimed<'c> = (ResourceIndex, Claim<'c>);
+
+/// Returns the claims of all resources, in manifest order. A resource whose `control` is off claims what it would
+/// manage, so that a manifest is as right on one machine as on another.
+pub(crate) fn of<'c>(catalog: &'c Catalog, types: &Types<'_>) -> Vec<Claimed<'c>> {
+    let claims = |index: ResourceIndex| {
+        let resource = catalog.resource(index);
+        let spec = types.find(&resource.id.type_name).map(|found| types.spec(found));
+        spec.into_iter().flat_map(|spec| spec.claims(resource)).map(move |claim| (index, claim))
+    };
+    catalog.indices().flat_map(claims).collect()
 }
 
-/// Refuses claims on one thing, unless all of them share it. A resource whose `control` is off claims what it would
-/// manage, so that a manifest is as right on one machine as on another.
-pub(crate) fn find_conflicts(drafts: &[Draft], types: &Types<'_>, diagnostics: &mut Diagnostics) {
-    let mut claimants: HashMap<(ClaimKind, Cow<'_, str>), Claimant<'_>> =
-        HashMap::with_capacity(drafts.len());
-    for draft in drafts.iter().filter(|draft| draft.has_name) {
-        if diagnostics.is_full() {
-            return;
-        }
-        let resource = &draft.resource;
-        for Claim { kind, key, sharing, .. } in types.spec(draft.type_index).claims(resource) {
-            let claimant = Claimant { resource, sharing };
-            match claimants.entry((kind, key)) {
-                Entry::Vacant(free) => drop(free.insert(claimant)),
-                // A name that is given twice has been reported, and a resource may claim several parts.
-                Entry::Occupied(earlier) if earlier.get().resource.id == resource.id => {}
-                Entry::Occupied(mut earlier) => {
-                    let (kind, key) = earlier.key();
-                    diagnostics.extend(conflict(*kind, key, earlier.get(), &claimant));
-                    if earlier.get().sharing == Sharing::Shared {
-                        earlier.insert(claimant);
-                    }
+/// Refuses claims on one thing, unless all of them share it.
+pub(crate) fn find_conflicts(catalog: &Catalog, claims: &[Claimed<'_>], diagnostics: &mut Diagnostics) {
+    let mut claimants: HashMap<(ClaimKind, &str), &Claimed<'_>> = HashMap::with_capacity(claims.len());
+    for claimed in claims {
+        match claimants.entry((claimed.1.kind, &claimed.1.key)) {
+            Entry::Vacant(free) => drop(free.insert(claimed)),
+            Entry::Occupied(mut earlier) => {
+                diagnostics.extend(conflict(catalog, earlier.get(), claimed));
+                if earlier.get().1.sharing == Sharing::Shared {
+                    earlier.insert(claimed);
                 }
             }
         }
     }
 }
 
-fn conflict(kind: ClaimKind, key: &str, first: &Claimant<'_>, second: &Claimant<'_>) -> Option<Diagnostic> {
-    let name = |claimant: &Claimant<'_>| shown(&claimant.resource.id.to_string());
-    let hint = match (first.sharing, second.sharing) {
+fn conflict(catalog: &Catalog, first: &Claimed<'_>, second: &Claimed<'_>) -> Option<Diagnostic> {
+    let [one, other] = [first, second].map(|claimed| catalog.resource(claimed.0));
+    // A name that is given twice has been reported, and a resource may claim several parts.
+    if one.id == other.id {
+        return None;
+    }
+    let [one_name, other_name] = [one, other].map(|resource| shown(&resource.id.to_string()));
+    let alone = |name: &str| format!("`{name}` shares it with no other resource");
+    let hint = match (first.1.sharing, second.1.sharing) {
         (Sharing::Shared, Sharing::Shared) => return None,
         (Sharing::Exclusive, Sharing::Exclusive) => "keep one of them".to_owned(),
-        (Sharing::Exclusive, Sharing::Shared) => {
-            format!("`{}` shares it with no other resource", name(first))
-        }
-        (Sharing::Shared, Sharing::Exclusive) => {
-            format!("`{}` shares it with no other resource", name(second))
-        }
+        (Sharing::Exclusive, Sharing::Shared) => alone(&one_name),
+        (Sharing::Shared, Sharing::Exclusive) => alone(&other_name),
     };
-    let message = format!("`{}` and `{}` both manage the {kind} `{}`", name(first), name(second), shown(key));
-    let error = Diagnostic::error(second.resource.span, message).with_label(first.resource.span, "the first");
-    Some(error.with_hint(hint))
+    let Claim { kind, key, .. } = &first.1;
+    let message = format!("`{one_name}` and `{other_name}` both manage the {kind} `{}`", shown(key));
+    Some(Diagnostic::error(other.span, message).with_label(one.span, "the first").with_hint(hint))
 }

@@ -274,7 +274,6 @@ impl<'s> Loader<'s, '_> {
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
             draft.check(self.types, &self.manifests[draft.manifest].text, &looked_for, &mut diagnostics);
         }
-        claims::find_conflicts(&drafts, self.types, &mut diagnostics);
         for (nameless, manifest, verbatim) in nameless {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, verbatim), text));
@@ -293,6 +292,7 @@ impl<'s> Loader<'s, '_> {
         debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
+        let has_name: Vec<bool> = drafts.iter().map(|draft| draft.has_name).collect();
         let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
         let mut catalog = Catalog {
             name: name.map(|name| name.0),
@@ -303,6 +303,9 @@ impl<'s> Loader<'s, '_> {
             children: std::mem::take(&mut self.children.found),
         };
         children::tie_in(&mut catalog);
+        let mut claims = claims::of(&catalog, self.types);
+        claims.retain(|(index, _)| has_name[index.get()]);
+        claims::find_conflicts(&catalog, &claims, &mut diagnostics);
         cycles::find(&catalog, &mut diagnostics);
         if catalog.resources.is_empty() && !diagnostics.has_errors() {
             let span = read.items_span.unwrap_or(Span::new(source, 0, 0));
@@ -311,8 +314,9 @@ impl<'s> Loader<'s, '_> {
         }
         let is_faultless = !diagnostics.has_errors();
         if is_faultless {
-            paths::find_below_nothing(&catalog, self.types, &mut diagnostics);
-            paths::require_directories(&mut catalog, self.types, &mut diagnostics);
+            paths::find_below_nothing(&catalog, &claims, &mut diagnostics);
+            let wanted = paths::directories_above(&catalog, &claims);
+            paths::require_directories(&mut catalog, wanted, &mut diagnostics);
         }
         debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
         let mut data = read.data;

@@ -1,21 +1,21 @@
 //! What is below a managed directory comes after it, without being told to.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use ccm_graph::Graph;
-use ccm_model::{
-    Catalog, Claim, ClaimKind, Dependency, Diagnostic, Diagnostics, PathKind, Resource, ResourceIndex,
-};
+use ccm_model::{Catalog, Claim, ClaimKind, Dependency, Diagnostic, Diagnostics, PathKind, ResourceIndex};
 
-use crate::types::Types;
+use crate::claims::Claimed;
 
 /// Lets each resource that manages a path require the nearest directory above it that another one manages.
 ///
 /// An edge that would close a cycle is left out, with a warning: what the user wrote decides.
-pub(crate) fn require_directories(catalog: &mut Catalog, types: &Types<'_>, diagnostics: &mut Diagnostics) {
-    let wanted = wanted(catalog, types);
+pub(crate) fn require_directories(
+    catalog: &mut Catalog,
+    wanted: Vec<(ResourceIndex, ResourceIndex)>,
+    diagnostics: &mut Diagnostics,
+) {
     if wanted.is_empty() {
         return;
     }
@@ -54,16 +54,14 @@ fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIn
 }
 
 /// Names what is wanted below a path at which nothing is to be.
-pub(crate) fn find_below_nothing(catalog: &Catalog, types: &Types<'_>, diagnostics: &mut Diagnostics) {
-    let absent = claimed_as(catalog, types, PathKind::Nothing);
+pub(crate) fn find_below_nothing(catalog: &Catalog, claims: &[Claimed<'_>], diagnostics: &mut Diagnostics) {
+    let absent = claimed_as(claims, PathKind::Nothing);
     if absent.is_empty() {
         return;
     }
-    for index in catalog.indices() {
-        let resource = catalog.resource(index);
-        let mut paths = claimed_paths(resource, types).filter(|claim| claim.desired != PathKind::Nothing);
-        let Some(above) = paths.find_map(|claim| nearest(&absent, &claim.key)) else { continue };
-        let above = catalog.resource(above);
+    for (index, claim) in claims.iter().filter(|(_, claim)| claim.desired != PathKind::Nothing) {
+        let Some(above) = nearest(&absent, claim) else { continue };
+        let (resource, above) = (catalog.resource(*index), catalog.resource(above));
         let message = format!("`{}` is below `{}`, which is to be absent", resource.id, above.id);
         let warning =
             Diagnostic::warning(resource.span, message).with_label(above.span, "nothing can be below it");
@@ -72,48 +70,36 @@ pub(crate) fn find_below_nothing(catalog: &Catalog, types: &Types<'_>, diagnosti
 }
 
 /// Each resource with the nearest directory above its path, unless it names that already.
-fn wanted(catalog: &Catalog, types: &Types<'_>) -> Vec<(ResourceIndex, ResourceIndex)> {
-    let directories = claimed_as(catalog, types, PathKind::Directory);
-    if directories.is_empty() {
-        return Vec::new();
-    }
-    let mut wanted = Vec::new();
-    for from in catalog.indices() {
-        let resource = catalog.resource(from);
-        let mut required: Vec<ResourceIndex> = Vec::new();
-        for to in claimed_paths(resource, types).filter_map(|claim| nearest(&directories, &claim.key)) {
-            let is_written = resource.require.iter().chain(&resource.subscribe).any(|edge| edge.on == to);
-            if to != from && !is_written && !required.contains(&to) {
-                required.push(to);
-            }
-        }
-        wanted.extend(required.into_iter().map(|to| (from, to)));
-    }
+pub(crate) fn directories_above(
+    catalog: &Catalog,
+    claims: &[Claimed<'_>],
+) -> Vec<(ResourceIndex, ResourceIndex)> {
+    let directories = claimed_as(claims, PathKind::Directory);
+    let above = |(from, claim): &Claimed<'_>| {
+        let resource = catalog.resource(*from);
+        let mut edges = resource.require.iter().chain(&resource.subscribe);
+        let to = nearest(&directories, claim)?;
+        (to != *from && !edges.any(|edge| edge.on == to)).then_some((*from, to))
+    };
+    let mut wanted: Vec<_> = claims.iter().filter_map(above).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
     wanted
 }
 
 /// The paths that resources claim for themselves, and at which that is to be.
-fn claimed_as<'c>(
-    catalog: &'c Catalog,
-    types: &Types<'_>,
-    desired: PathKind,
-) -> HashMap<Cow<'c, str>, ResourceIndex> {
-    let paths = |index: ResourceIndex| {
-        let claims = claimed_paths(catalog.resource(index), types);
-        claims.filter(|claim| claim.is_path_of(desired)).map(move |claim| (claim.key, index))
-    };
-    catalog.indices().flat_map(paths).collect()
+fn claimed_as<'c>(claims: &'c [Claimed<'_>], desired: PathKind) -> HashMap<&'c str, ResourceIndex> {
+    let claims = claims.iter().filter(|(_, claim)| claim.is_path_of(desired));
+    claims.map(|(index, claim)| (&*claim.key, *index)).collect()
 }
 
-/// The nearest of them above a path.
-fn nearest(paths: &HashMap<Cow<'_, str>, ResourceIndex>, path: &str) -> Option<ResourceIndex> {
-    let ends = path.rmatch_indices('/').map(|(at, _)| at);
-    ends.filter(|at| *at > 0).find_map(|at| paths.get(&path[..at]).copied())
-}
-
-fn claimed_paths<'r>(resource: &'r Resource, types: &Types<'_>) -> impl Iterator<Item = Claim<'r>> {
-    let claims = types.find(&resource.id.type_name).map(|index| types.spec(index).claims(resource));
-    claims.unwrap_or_default().into_iter().filter(|claim| claim.kind == ClaimKind::Path)
+/// The nearest of them above a claimed path.
+fn nearest(paths: &HashMap<&str, ResourceIndex>, claim: &Claim<'_>) -> Option<ResourceIndex> {
+    if paths.is_empty() || claim.kind != ClaimKind::Path {
+        return None;
+    }
+    let ends = claim.key.rmatch_indices('/').map(|(at, _)| at);
+    ends.filter(|at| *at > 0).find_map(|at| paths.get(&claim.key[..at]).copied())
 }
 
 fn require(catalog: &mut Catalog, from: ResourceIndex, to: ResourceIndex) {

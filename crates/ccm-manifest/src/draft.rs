@@ -256,20 +256,14 @@ fn unknown_nulls(
 /// is looked at as it was meant, too.
 fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) -> Option<Spanned<String>> {
     let text = node.as_text().unwrap_or_default();
-    let supported = supported_providers(spec);
-    let mistake = match one_of(node, &supported) {
+    let mistake = match one_of(node, spec.providers()) {
         Ok(provider) => return Some(provider),
         Err(_) if spec.not_yet().contains(&text) => not_supported(text, node.span),
         Err(mistake) => spec.provider_advice(text).into_iter().fold(mistake, Diagnostic::with_hint),
     };
     diagnostics.push(mistake);
-    let meant = closest(text, supported)?;
+    let meant = closest(text, spec.providers().iter().copied())?;
     Some(Spanned { value: meant.to_owned(), span: node.span })
-}
-
-/// The providers of a type that this version has.
-pub(crate) fn supported_providers(spec: &dyn TypeSpec) -> Vec<&'static str> {
-    spec.providers().iter().copied().filter(|name| !spec.not_yet().contains(name)).collect()
 }
 
 fn report<T>(read: Option<Result<T, Diagnostic>>, diagnostics: &mut Diagnostics) -> Option<T> {

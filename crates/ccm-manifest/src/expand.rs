@@ -530,7 +530,7 @@ pub(crate) fn reading<'a>(
     properties: &Properties,
 ) -> Reading<'a> {
     let syntax = |provider: Option<&str>| spec.syntax(property, provider, properties);
-    let mut providers = spec.providers().iter().copied().filter(|name| !spec.not_yet().contains(name));
+    let mut providers = spec.providers().iter().copied();
     let shell_provider = providers.find(|name| syntax(Some(name)) == TextSyntax::Shell);
     let syntax = match provider {
         Provider::Known(provider) => syntax(provider),

@@ -7,7 +7,6 @@ use ccm_properties::{CommonProperty, NAME, PropertySet as _, TypeSpec, aliases, 
 use serde_json::{Map, Value, json};
 
 use crate::document::Settings;
-use crate::draft::supported_providers;
 use crate::schema_expressions::{self as expressions, VISIBLE};
 
 /// The JSON schema (draft 2020-12) of a manifest that may use these resource types.
@@ -138,8 +137,7 @@ fn below_type(spec: &dyn TypeSpec) -> Value {
 fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
     let type_name = spec.name();
     let mut below_name = common_properties(spec);
-    let own = spec.properties().iter().filter(|property| !spec.not_yet().contains(&property.name));
-    below_name.extend(with_expressions(schemas(own)));
+    below_name.extend(with_expressions(schemas(spec.properties())));
     for (alias, property) in aliases(spec.properties()) {
         if let Some(mut schema) = below_name.get(property).cloned() {
             schema["description"] = format!("Another name for `{property}`.").into();
@@ -202,7 +200,7 @@ fn common_properties(spec: &dyn TypeSpec) -> Map<String, Value> {
             properties["ensure"]["anyOf"] = json!([listed, other, { "type": "null" }]);
         }
     }
-    properties["provider"]["enum"] = or_null(&supported_providers(spec));
+    properties["provider"]["enum"] = or_null(spec.providers());
     // Conditions are expressions without braces.
     let control = properties.shift_remove("control");
     let mut properties = with_expressions(properties);

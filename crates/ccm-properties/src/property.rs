@@ -25,8 +25,6 @@ pub struct PropertySpec {
     pub presentation: Presentation,
     /// Language of its text.
     pub syntax: TextSyntax,
-    /// First version of ccm that has it.
-    pub since: &'static str,
 }
 
 impl PropertySpec {
@@ -46,7 +44,6 @@ impl PropertySpec {
             sensitive: false,
             presentation: Presentation::AsWritten,
             syntax,
-            since: "0.1.0",
         }
     }
 

@@ -40,7 +40,7 @@ pub trait TypeSpec {
     /// Table of the type's own properties.
     fn properties(&self) -> &'static [PropertySpec];
 
-    /// Names of properties and providers that a later version brings; they are refused by name until then.
+    /// Names of properties and providers that only a later version has; they are refused by name until then.
     fn not_yet(&self) -> &'static [&'static str] {
         &[]
     }

@@ -107,7 +107,7 @@ impl TypeSpec for Task {
     }
 
     fn providers(&self) -> &'static [&'static str] {
-        &["direct", "shell", "docker"]
+        &["direct", "shell"]
     }
 
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {

@@ -7,7 +7,7 @@ mod properties;
 
 use ccm_engine::{Managed, ResourceType};
 use ccm_host::Host;
-use ccm_model::{Diagnostic, Failure, FailureKind, Kind, Node, Resource};
+use ccm_model::{Diagnostic, Failure, FailureKind, Resource};
 use ccm_properties::{Checked, ChildManifest, PropertySet, PropertySpec, TypeSpec, decode};
 
 use properties::ApplyProperties;
@@ -38,18 +38,12 @@ impl TypeSpec for ApplyType {
     }
 
     fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
-        let is = |name: &str| {
-            let scalar = resource.properties.get(name).and_then(Node::as_scalar)?;
-            match scalar.kind() {
-                Kind::Bool(value) => Some(value),
-                _ => None,
-            }
-        };
+        let (written, _) = decode::<ApplyProperties>(&resource.properties);
         Some(ChildManifest {
             path: &resource.id.name,
-            noop: is("noop").unwrap_or(false),
-            health_check_only: is("health_check_only").unwrap_or(false),
-            allow_apply: is("allow_apply").unwrap_or(true),
+            noop: written.noop.unwrap_or(false),
+            health_check_only: written.health_check_only.unwrap_or(false),
+            allow_apply: written.allow_apply.unwrap_or(true),
             data: resource.properties.get("data"),
         })
     }

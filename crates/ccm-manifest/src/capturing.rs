@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use ccm_model::{Diagnostic, ResourceId, ResourceIndex, Span, closest};
+use ccm_model::{Diagnostic, ResourceId, ResourceIndex, Span, closest, listed};
 
 use crate::draft::Draft;
 use crate::types::Types;
-use crate::wording::{listed, shown};
+use crate::wording::shown;
 
 /// The resources that capture something, found by name or alias; in all manifests of the catalog.
 #[derive(Debug, Default)]

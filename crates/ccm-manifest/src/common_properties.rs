@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Map, Node, Spanned, closest};
+use ccm_model::{Diagnostic, Diagnostics, Map, Node, Spanned, closest, listed};
 use ccm_properties::CommonProperty;
 
-use crate::wording::{expected, is_blank, listed};
+use crate::wording::{expected, is_blank};
 
 /// The common properties of one resource or of the defaults of a list, as they were written: most have few, many
 /// have none.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use ccm_data::annotations;
-use ccm_model::{Diagnostic, Diagnostics, Entry, Map, Node, SourceId, Span, Value, closest};
+use ccm_model::{Diagnostic, Diagnostics, Entry, Map, Node, SourceId, Span, Value, closest, listed};
 use ccm_properties::{PropertyKind, Text, TextKind, decode_map, find, properties};
 
 use crate::data::{self, DataNodes};
 use crate::expand::{Expander, Reading as TextReading};
 use crate::scope::Evaluator;
 use crate::types::Types;
-use crate::wording::{expected, is_blank, listed, shown, start_of};
+use crate::wording::{expected, is_blank, shown, start_of};
 
 properties! {
     /// Settings of a manifest, which stand beside its resources.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use ccm_data::assignment;
 use ccm_data::layers::Source;
-use ccm_model::{Diagnostic, Diagnostics, SourceMap, Span, Value, closest};
+use ccm_model::{Diagnostic, Diagnostics, SourceMap, Span, Value, closest, listed};
 
 use crate::data::{self, DataNodes, Layered, Overlay, ResolvedData};
 use crate::sources::Sources;
-use crate::wording::{expected, listed, shown};
+use crate::wording::{expected, shown};
 use crate::world::World;
 
 /// A file of values.

@@ -1,11 +1,11 @@
 //! The usual slips in the shape of a manifest, each with advice: a dash or a blank too many or too few, or
 //! properties that are not indented.
 
-use ccm_model::{Diagnostic, Entry, Key, Node, Span, Value, closest};
+use ccm_model::{Diagnostic, Entry, Key, Node, Span, Value, closest, listed};
 
 use crate::later::{self, not_supported};
 use crate::types::Types;
-use crate::wording::{as_key, expected, listed, shown};
+use crate::wording::{as_key, expected, shown};
 
 /// An item of `resources` that is no map.
 pub(crate) fn item_without_type(item: &Node, types: &Types<'_>) -> Diagnostic {

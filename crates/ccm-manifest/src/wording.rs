@@ -41,16 +41,6 @@ pub(crate) fn start_of(span: Span) -> Span {
     Span { end: span.start, ..span }
 }
 
-/// Lists names: "`a`, `b` and `c`".
-pub(crate) fn listed(names: &[&str], last: &str) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.split_last() {
-        None => String::new(),
-        Some((only, [])) => only.clone(),
-        Some((end, rest)) => format!("{} {last} {end}", rest.join(", ")),
-    }
-}
-
 /// Tells whether a name says nothing.
 pub(crate) fn is_blank(name: &str) -> bool {
     name.trim().is_empty()

@@ -60,7 +60,7 @@ pub use reference::{ReferenceError, ResourceId};
 pub use refresh::{KeptBy, OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};
 pub use secret::SHORTEST_SECRET;
 pub use source::{Position, Source, SourceId, SourceMap, Span};
-pub use suggest::closest;
+pub use suggest::{closest, listed};
 pub use summary::{Counts, RunSummary};
 pub use timestamp::{display_timestamp, parse_timestamp, timestamp};
 pub use words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};

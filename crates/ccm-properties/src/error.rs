@@ -1,6 +1,6 @@
 //! Errors in properties.
 
-use ccm_model::{Diagnostic, Node, Span, closest};
+use ccm_model::{Diagnostic, Node, Span, closest, listed};
 use thiserror::Error;
 
 use crate::Checked;
@@ -21,8 +21,7 @@ impl ValueError {
 
     /// Builds the error of a text that is none of these words.
     pub fn not_one_of(text: &str, words: &[&str]) -> Self {
-        let shown: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-        let message = format!("expected {}, found `{}`", shown.join(" or "), text.escape_debug());
+        let message = format!("expected {}, found `{}`", listed(words, "or"), text.escape_debug());
         Self::new(message).with_suggestion(closest(text, words.iter().copied()))
     }
 

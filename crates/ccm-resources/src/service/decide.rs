@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, Missing, display_duration};
+use ccm_model::{Failure, FailureKind, Missing, display_duration, listed};
 
 use super::rules::{Difference, Kept, ServiceRule};
 use super::show::{Activity, Load, Unit};
@@ -238,7 +238,7 @@ fn activity(service: &Service, state: &State) -> Step {
     let (unit, triggered) = (&state.unit, state.triggered);
     match (service.ensure, unit.activity) {
         (Ensure::Running, Activity::Running) if triggered => {
-            Step::Do(service.on_refresh.verb(), Difference::Triggered)
+            Step::Do(service.on_refresh, Difference::Triggered)
         }
         (Ensure::Running, Activity::Reloading) if triggered => Step::Busy,
         (Ensure::Running, Activity::Activating) if unit.is_oneshot && !triggered => Step::Keep(Kept::Working),
@@ -288,11 +288,10 @@ fn not_found(service: &Service, state: &State) -> Failure {
     let whose = if service.user { " of this user" } else { "" };
     let failure = conflict(format!("service not found: there is no unit `{}`{whose}", service.unit))
         .with_missing(Missing::Unit(template_of(&service.unit).unwrap_or_else(|| service.unit.clone())));
-    let near: Vec<String> = state.near.iter().map(|name| format!("`{name}`")).collect();
+    let near: Vec<&str> = state.near.iter().map(String::as_str).collect();
     match &near[..] {
         [] => failure,
-        [one] => failure.with_hint(format!("did you mean {one}?")),
-        [first @ .., last] => failure.with_hint(format!("did you mean {} or {last}?", first.join(", "))),
+        near => failure.with_hint(format!("did you mean {}?", listed(near, "or"))),
     }
 }
 

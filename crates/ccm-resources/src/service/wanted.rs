@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ccm_properties::PropertyError;
 
+use super::decide::Verb;
 use super::properties::ServiceProperties;
-use super::values::OnRefresh;
 
 /// Whether it is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Service {
     pub ensure: Ensure,
     pub enable: Option<bool>,
     pub masked: Option<bool>,
-    pub on_refresh: OnRefresh,
+    pub on_refresh: Verb,
     pub timeout: Option<Duration>,
     /// It belongs to the manager of the user who runs ccm.
     pub user: bool,
@@ -74,7 +74,7 @@ impl Service {
             ensure,
             enable: written.enable,
             masked: written.masked,
-            on_refresh: written.on_refresh.unwrap_or_default(),
+            on_refresh: written.on_refresh.map_or(Verb::Restart, |on_refresh| on_refresh.0),
             timeout,
             user: written.user.unwrap_or_default(),
         })

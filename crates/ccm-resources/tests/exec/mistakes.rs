@@ -75,7 +75,7 @@ fn mistakes_are_named() {
         ),
         (
             &[("logoutput", "onfailure")],
-            "expected `true` or `false` or `on_failure`, found `onfailure` | did you mean `on_failure`?",
+            "expected `true`, `false` or `on_failure`, found `onfailure` | did you mean `on_failure`?",
         ),
         (&[("environment", "FOO")], "expected a list of KEY=VALUE or a map, found the text `FOO`"),
         (&[("refresh_onyl", "true")], "unknown property `refresh_onyl` | did you mean `refresh_only`?"),

@@ -50,9 +50,7 @@ fn mistakes_are_told_with_advice() {
         (
             "web",
             &[("on_refresh", "relaod")],
-            &[
-                "expected `restart`, `reload` or `reload-or-restart`, found the text \"relaod\" | did you mean `reload`?",
-            ],
+            &["expected `restart`, `reload` or `reload-or-restart`, found `relaod` | did you mean `reload`?"],
         ),
         (
             "web",

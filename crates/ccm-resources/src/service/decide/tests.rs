@@ -8,11 +8,11 @@ const TABLE: &str = include_str!("../decide_table.txt");
 fn service(ensure: &str, asks: &str) -> Service {
     let asks = |what: &str| asks.split(',').any(|asked| asked == what);
     let either = |yes, no| if asks(yes) { Some(true) } else { asks(no).then_some(false) };
-    let refreshes = [("reload", OnRefresh::Reload), ("reload-or-restart", OnRefresh::ReloadOrRestart)];
+    let refreshes = [("reload", Verb::Reload), ("reload-or-restart", Verb::ReloadOrRestart)];
     let properties = ServiceProperties {
         enable: either("enable", "disable"),
         masked: either("mask", "unmask"),
-        on_refresh: refreshes.into_iter().find(|(word, _)| asks(word)).map(|(_, refresh)| refresh),
+        on_refresh: refreshes.into_iter().find(|(word, _)| asks(word)).map(|(_, verb)| OnRefresh(verb)),
         ..ServiceProperties::default()
     };
     Service::build("web", Some(ensure), &properties).unwrap()

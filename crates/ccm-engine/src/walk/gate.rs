@@ -16,6 +16,10 @@ impl Walk<'_> {
         if self.selected.as_ref().is_some_and(|selected| !selected[index.get()]) {
             return Some(SkipCause::NotSelected);
         }
+        let resource = self.run.catalog.resource(index);
+        if let Control::NotManaged { reason } = &resource.control {
+            return Some(SkipCause::NotManaged { reason: reason.clone() });
+        }
         if let Some(culprits) = self.culprits_before(index) {
             let cause = self.because_of(&culprits);
             self.done[index.get()].culprits = Some(culprits);
@@ -29,17 +33,13 @@ impl Walk<'_> {
         if let Some(by) = self.stopped.clone() {
             return Some(SkipCause::Stopped { by });
         }
-        let resource = self.run.catalog.resource(index);
         let mut around = self.run.catalog.children_around(resource);
         if let Some(culprit) = around.find_map(|child| self.children[child.get()].culprit) {
             // The rest of the run goes on, but not with what needs this one.
             self.done[index.get()].culprits = Some(Rc::from([culprit]));
             return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
         }
-        match &resource.control {
-            Control::NotManaged { reason } => Some(SkipCause::NotManaged { reason: reason.clone() }),
-            Control::Managed | Control::Late => None,
-        }
+        None
     }
 
     /// Whether a resource is in noop: with the whole run, or with the child it is a resource of. What stands

@@ -337,6 +337,18 @@ fn what_is_not_managed_is_no_pending_change() {
 }
 
 #[test]
+fn a_subscriber_with_control_off_is_kept_by_that_even_if_its_source_failed() {
+    let machine = Machine::new();
+    let mut catalog = catalog(&["a needs fails=verify", "b subscribe=a"]);
+    catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
+    let ran = machine.run_catalog(&catalog, Options::default());
+    assert_eq!(still(&ran.summary), ["b<a since run1: off"]);
+    assert!(!ran.summary.refreshes.owed[0].cause.is_for_next_run());
+    let kept_by = pending(&machine.state()).expect("ledgers")[0].refreshes[0].kept_by;
+    assert_eq!(kept_by, Some(KeptBy::Control));
+}
+
+#[test]
 fn what_keeps_a_refresh_from_further_runs_is_remembered_until_it_keeps_it_no_more() {
     let machine = Machine::new();
     machine.run(&["a needs", "b subscribe=a fails=execute"]);

@@ -1,6 +1,6 @@
 //! Order, failure and what is left out.
 
-use ccm_model::ResourceIndex;
+use ccm_model::{Control, ResourceIndex};
 
 use crate::fake::{Options, catalog, run, run_with};
 
@@ -36,6 +36,18 @@ fn what_depends_on_a_failure_is_unmet_and_names_the_one_that_failed() {
 fn every_failure_behind_an_unmet_resource_is_named() {
     let ran = run(&["a fails=read", "b fails=read", "c require=b,a", "d require=c,b"]);
     assert_eq!(ran.lines[2..], ["c unmet because of a,b", "d unmet because of a,b"]);
+}
+
+#[test]
+fn control_is_asked_before_requirements() {
+    let mut catalog = catalog(&["bad fails=read", "a needs require=bad", "c needs require=a"]);
+    catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
+    let ran = run_with(&catalog, &Options::default());
+    assert_eq!(ran.lines, ["bad failed: read failed", "a skipped: off", "c changed"]);
+    assert_eq!((ran.summary.counts.failed, ran.summary.counts.unmet), (1, 0));
+    // A run that has ended early says the same about it.
+    let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });
+    assert_eq!(ran.lines[1..], ["a skipped: off", "c skipped: stopped by bad"]);
 }
 
 #[test]

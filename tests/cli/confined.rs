@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use ccm_testkit::{Called, Scratch, is_root, skipped, without_system_calls};
 use serde_json::Value;
 
-use crate::{apply_execs, ccm};
+use crate::{apply_execs, ccm, ended_by_limit, without_limit};
 
 /// Applies execs with private directories in a place of the test's own.
 fn apply_private(scratch: &Scratch, execs: &str, options: &[&str]) -> Called {
@@ -446,18 +446,23 @@ fn guards_stand_in_the_same_sandbox_in_noop_too() {
 
 #[test]
 fn a_deadline_in_a_sandbox_leaves_nothing() {
-    let scratch = Scratch::new();
-    if !kernel_can(&scratch) {
+    if !kernel_can(&Scratch::new()) {
         return;
     }
     let before = mounts();
     // No other test at the same time runs such a command.
     let sleep = format!("sleep 4711.{}", std::process::id());
-    let exec = format!(
-        "        - a: {{command: 'mkdir -p d/e && touch d/e/f && chmod 0 d/e d; setsid {sleep} & {sleep}', provider: shell, timeout: 300ms, sandbox: {{}}}}\n"
-    );
-    let said = failed(&scratch, &exec);
-    assert!(said.contains("command timed out after 300ms"), "{said}");
+    let call = |scratch: &Scratch, limit: &str| {
+        scratch.write("shared/.keep", "");
+        let exec = format!(
+            "        - a: {{command: 'mkdir -p d/e && touch d/e/f && chmod 0 d/e d; setsid {sleep} & touch [dir]/shared/begun; {sleep}', provider: shell, timeout: {limit}, sandbox: {{write: ['[dir]/shared']}}}}\n"
+        );
+        apply_private(scratch, &exec, &[])
+    };
+    let (_scratch, called) = ended_by_limit(call, |scratch, _| scratch.has("shared/begun"));
+    assert_eq!(called.code, 4, "{}", called.shown());
+    let said = without_limit(&called.stdout);
+    assert!(said.contains("command timed out after [limit]"), "{said}");
     assert_eq!(mounts(), before);
     let line = sleep.replace(' ', "\0") + "\0";
     let sleeps = |entry: &fs::DirEntry| {

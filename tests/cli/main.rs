@@ -63,6 +63,43 @@ fn apply_files(scratch: &Scratch, files: &str, options: &[&str]) -> Called {
     apply(scratch, &format!("ccm:\n  resources:\n    - file:\n{files}"), options)
 }
 
+/// Limits of time for a test whose work has begun before, each for a machine that is busier.
+const LIMITS: [&str; 3] = ["300ms", "3s", "30s"];
+
+/// Calls ccm with a limit of time, and again in a new directory with the next one if it ended before the work began.
+fn ended_by_limit(
+    call: impl Fn(&Scratch, &str) -> Called,
+    had_begun: impl Fn(&Scratch, &Called) -> bool,
+) -> (Scratch, Called) {
+    let calls = LIMITS.iter().map(|limit| {
+        let scratch = Scratch::new();
+        let called = call(&scratch, limit);
+        (scratch, called)
+    });
+    calls.into_iter().find(|(scratch, called)| had_begun(scratch, called)).expect("work that begins")
+}
+
+/// What was printed, whichever the limit was.
+fn without_limit(text: &str) -> String {
+    LIMITS
+        .iter()
+        .fold(text.to_owned(), |text, limit| text.replace(&format!("after {limit}"), "after [limit]"))
+}
+
+/// An exec that makes a file `begun` and then runs until it is ended, and one behind it.
+const ENDLESS: &str = "
+        - waits: {provider: shell, command: 'touch [dir]/begun; exec sleep 3600'}
+        - 'true':
+";
+
+/// Applies them with a limit of time that comes while the first one runs.
+fn apply_endless(options: &[&str]) -> (Scratch, Called) {
+    let call = |scratch: &Scratch, limit: &str| {
+        apply_execs(scratch, ENDLESS, &[options, &["--timeout", limit]].concat())
+    };
+    ended_by_limit(call, |scratch, _| scratch.has("begun"))
+}
+
 /// Applies execs given as the lines below `- exec:`; `[dir]` in them stands for the directory.
 fn apply_execs(scratch: &Scratch, execs: &str, options: &[&str]) -> Called {
     let execs = in_place(scratch, execs);

@@ -6,7 +6,7 @@ use ccm_testkit::{Scratch, repository};
 use serde_json::{Value, json};
 
 use crate::json::mixed;
-use crate::{apply, ccm};
+use crate::{apply, apply_endless, ccm};
 
 /// Returns what `ccm schema` prints.
 fn schema(options: &[&str]) -> Value {
@@ -166,9 +166,7 @@ fn lines_of_runs() -> Vec<Value> {
     run(
         "ccm: {fail_on_error: true, resources: [{exec: [{a: {command: 'false'}}, {b: {}}, {c: {control: {if: 'false'}}}]}]}",
     );
-    let options = ["--output", "jsonl", "--timeout", "50ms"];
-    let slow = "ccm: {resources: [{exec: [{'sleep 3600': {}}, {later: {}}]}]}";
-    text += &apply(&scratch, slow, &options).stdout;
+    text += &apply_endless(&["--output", "jsonl"]).1.stdout;
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 

@@ -1,12 +1,12 @@
 //! Commands that are still running at their deadline.
 
 use std::convert::Infallible;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ccm_host::{Cancellation, Exit, Runner as _};
-use ccm_testkit::wait_until;
+use ccm_testkit::{Scratch, wait_until};
 use nix::errno::Errno;
-use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Uid, setresuid};
 use tokio::sync::Notify;
 
@@ -14,7 +14,7 @@ use crate::paused::{
     DEADLINE, GRACE, alone_paused, pass, run_beside, run_stepwise, run_to_deadline, run_to_kill,
     with_deadline,
 };
-use crate::{alone, end, has_ended, is_root, names, run, shell, text};
+use crate::{alone, end, is_root, names, run, shell, text, until_present};
 
 const TIMED_OUT: Exit = Exit::TimedOut { after: DEADLINE };
 
@@ -148,16 +148,20 @@ fn one_that_prints_without_end_and_ignores_term_is_killed() {
 
 #[test]
 fn one_that_has_just_ended_is_not_late() {
-    alone("deadline::one_that_has_just_ended_is_not_late", async |runner| {
-        let started = Instant::now();
-        // The listener holds everything up until the command has ended and its time is over.
-        let mut hold_up = |_, pid: &str| {
-            wait_until("the end", || has_ended(pid));
-            wait_until("the deadline", || started.elapsed() > DEADLINE * 2);
-        };
-        let command = with_deadline("echo $$; exit 3");
-        let finished = runner.run(&command, &Cancellation::never(), &mut hold_up).await.expect("a start");
-        assert_eq!(finished.exit, Exit::Code(3));
+    alone_paused("deadline::one_that_has_just_ended_is_not_late", async |runner| {
+        let scratch = Scratch::new();
+        let go = scratch.at("go");
+        let command = with_deadline(&format!("echo begun; {}; exit 3", until_present(&go)));
+        let finished = run_beside(runner, &command, async |printed| {
+            printed.line("begun").await;
+            // The runner learns of nothing until the command has ended and its time is over.
+            scratch.write("go", "");
+            let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+            let has_ended = || waitid(Id::All, flags) != Ok(WaitStatus::StillAlive);
+            wait_until("the end", has_ended);
+            pass(DEADLINE).await;
+        });
+        assert_eq!(finished.await.exit, Exit::Code(3));
     });
 }
 
@@ -165,8 +169,11 @@ fn one_that_has_just_ended_is_not_late() {
 fn a_daemon_of_an_earlier_command_is_let_be() {
     alone("deadline::a_daemon_of_an_earlier_command_is_let_be", async |runner| {
         // It goes on starting processes, of which some lose their parent while the later command runs.
-        let daemon = "while :; do (sleep 0.3 &) ; sleep 0.01; done";
-        let earlier = run(runner, &shell(&format!("setsid sh -c '{daemon}' daemon >/dev/null 2>&1 &"))).await;
+        let scratch = Scratch::new();
+        let ready = scratch.at("ready");
+        let daemon = format!(": > {ready}; while :; do (sleep 0.3 &) ; sleep 0.01; done");
+        let started = format!("setsid sh -c '{daemon}' daemon >/dev/null 2>&1 & {}", until_present(&ready));
+        let earlier = run(runner, &shell(&started)).await;
         assert_eq!(earlier.exit, Exit::Code(0));
         assert!(names(&earlier).contains(&"sh"), "{earlier:?}");
         let daemon =

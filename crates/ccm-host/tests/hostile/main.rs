@@ -57,6 +57,16 @@ fn shell(text: &str) -> Command {
     }
 }
 
+/// Shell text that waits until the job started last executes that program.
+fn until_executed(program: &str) -> String {
+    format!("until grep -qsx {program} /proc/$!/comm; do sleep 0.01; done")
+}
+
+/// Shell text that waits until there is such a file.
+fn until_present(path: &str) -> String {
+    format!("until test -e {path}; do sleep 0.01; done")
+}
+
 async fn run(runner: &SystemRunner, command: &Command) -> Finished {
     let started = runner.run(command, &Cancellation::never(), &mut |_, _| {}).await;
     started.expect("a command that starts")

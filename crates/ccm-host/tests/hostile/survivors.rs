@@ -4,10 +4,10 @@ use std::process::{Command as Other, Stdio};
 use std::time::Duration;
 
 use ccm_host::{Command, Exit};
-use ccm_testkit::wait_until;
+use ccm_testkit::{Scratch, wait_until};
 
-use crate::paused::{alone_paused, pass, run_beside, run_stepwise, with_deadline};
-use crate::{alone, end, has_ended, names, run, shell, text};
+use crate::paused::{DEADLINE, GRACE, alone_paused, pass, run_beside, run_stepwise, with_deadline};
+use crate::{alone, end, has_ended, names, run, shell, text, until_executed, until_present};
 
 /// Time between two looks at the processes of a running command.
 const TIDYING: Duration = Duration::from_secs(1);
@@ -15,7 +15,7 @@ const TIDYING: Duration = Duration::from_secs(1);
 #[test]
 fn what_holds_the_pipes_is_not_waited_for() {
     alone("survivors::what_holds_the_pipes_is_not_waited_for", async |runner| {
-        let finished = run(runner, &shell("sleep 60 & echo ok")).await;
+        let finished = run(runner, &shell(&format!("sleep 60 & {}; echo ok", until_executed("sleep")))).await;
         assert_eq!(finished.exit, Exit::Code(0));
         assert_eq!(text(&finished.stdout), "ok\n");
         // It still sleeps.
@@ -43,10 +43,11 @@ fn what_never_stops_printing_is_not_waited_for() {
 #[test]
 fn a_daemon_is_named_once() {
     alone("survivors::a_daemon_is_named_once", async |runner| {
-        let daemon = "(setsid sleep 61 >/dev/null 2>&1 </dev/null &)";
-        let first = run(runner, &shell(daemon)).await;
+        let until = until_executed("sleep");
+        let daemon = shell(&format!("(setsid sleep 61 >/dev/null 2>&1 </dev/null & {until})"));
+        let first = run(runner, &daemon).await;
         assert_eq!(names(&first), ["sleep"]);
-        let second = run(runner, &shell(daemon)).await;
+        let second = run(runner, &daemon).await;
         assert_eq!(names(&second), ["sleep"]);
         assert_ne!(first.left_running, second.left_running);
         assert!(run(runner, &shell("true")).await.left_running.is_empty());
@@ -58,7 +59,12 @@ fn a_daemon_is_named_once() {
 #[test]
 fn a_tree_below_a_daemon_is_named() {
     alone("survivors::a_tree_below_a_daemon_is_named", async |runner| {
-        let finished = run(runner, &shell("sh -c 'sleep 62; true' >/dev/null 2>&1 &")).await;
+        let scratch = Scratch::new();
+        let ready = scratch.at("ready");
+        // The inner shell starts nothing but the sleep: its redirection is no process.
+        let tree = format!("sleep 62 & {}; : > {ready}; wait", until_executed("sleep"));
+        let until = until_present(&ready);
+        let finished = run(runner, &shell(&format!("sh -c '{tree}' >/dev/null 2>&1 & {until}"))).await;
         assert_eq!(names(&finished), ["sh", "sleep"]);
         end(&finished.left_running);
     });
@@ -108,7 +114,7 @@ fn one_that_ended_between_two_commands_is_reaped() {
 
 #[test]
 fn other_children_of_the_program_are_let_be() {
-    alone("survivors::other_children_of_the_program_are_let_be", async |runner| {
+    alone_paused("survivors::other_children_of_the_program_are_let_be", async |runner| {
         let mut running = Other::new("sleep").arg("64").stdout(Stdio::null()).spawn().expect("a child");
         let mut ended = Other::new("sh").args(["-c", "exit 7"]).spawn().expect("a child");
         wait_until("it has ended", || has_ended(ended.id()));
@@ -117,10 +123,15 @@ fn other_children_of_the_program_are_let_be() {
         assert!(finished.left_running.is_empty(), "{finished:?}");
         // Another one is started while a command runs to its deadline.
         let mut late = None;
-        let mut start_late = |_, _: &str| late = Other::new("sleep").arg("65").spawn().ok();
-        let command = with_deadline("echo begun; trap '' TERM; while :; do sleep 1; done");
-        let never = ccm_host::Cancellation::never();
-        ccm_host::Runner::run(runner, &command, &never, &mut start_late).await.expect("a start");
+        let command = with_deadline("trap 'echo asked' TERM; echo begun; while :; do sleep 1; done");
+        let finished = run_beside(runner, &command, async |printed| {
+            printed.line("begun").await;
+            late = Other::new("sleep").arg("65").spawn().ok();
+            pass(DEADLINE).await;
+            printed.line("asked").await;
+            pass(GRACE).await;
+        });
+        assert_eq!(finished.await.exit, Exit::TimedOut { after: DEADLINE });
 
         assert_eq!(ended.wait().expect("our own child").code(), Some(7));
         let mut late = late.expect("a child");
@@ -135,8 +146,8 @@ fn other_children_of_the_program_are_let_be() {
 #[test]
 fn what_a_daemon_starts_later_is_let_be() {
     alone_paused("survivors::what_a_daemon_starts_later_is_let_be", async |runner| {
-        let scratch = ccm_testkit::Scratch::new();
-        let until = |file: &str| format!("until test -e {}; do sleep 0.01; done", scratch.at(file));
+        let scratch = Scratch::new();
+        let until = |file: &str| until_present(&scratch.at(file));
         // During the second command the daemon starts a job in a session of its own, which then loses its parent.
         let job = format!("#!/bin/sh\nsleep 301 & echo $! > {}\n{}\n", scratch.at("job"), until("leave"));
         let job = scratch.write_program("start-job", &job).display().to_string();

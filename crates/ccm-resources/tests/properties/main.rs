@@ -4,13 +4,13 @@
 
 mod samples;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{Completed, FactPath, Loaded, Request, Sources, load, schema};
-use ccm_model::{Diagnostic, ResourceIndex, Severity, SourceMap};
+use ccm_model::{Dependency, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceMap, Spanned};
 use ccm_properties::{TypeSpec, aliases};
 use samples::{SAMPLES, Sample};
 
@@ -68,9 +68,6 @@ struct Cell<'a> {
     /// The line of the property, from 1.
     line: usize,
 }
-
-/// The position of the resource of interest: behind the one that captures something.
-const RESOURCE: ResourceIndex = ResourceIndex(1);
 
 impl<'a> Cell<'a> {
     fn new(type_name: &'a str, sample: &'a Sample, given: Given, is_wrong: bool, is_off: bool) -> Self {
@@ -139,10 +136,43 @@ impl<'a> Cell<'a> {
                 differences.push(format!("an error is at line {line:?}, not at {}: {error:?}", self.line));
             }
         }
-        if self.given == Given::Late && differences.is_empty() && !is_refused && !self.is_off {
-            differences.extend(self.completion(&loaded));
+        if differences.is_empty() && !is_refused && !self.is_off {
+            differences.extend(match self.given {
+                Given::Literal => None,
+                Given::Known => self.other_values(accepted(&loaded).1),
+                Given::Late => self.completion(&loaded),
+            });
         }
         differences
+    }
+
+    /// Returns the values of a resource if they are not those of the one whose value is written.
+    fn other_values(&self, resource: &Resource) -> Option<String> {
+        let literal = Self::new(self.type_name, self.sample, Given::Literal, false, false).load();
+        let (found, expected) = (self.values(resource), self.values(accepted(&literal).1));
+        (found != expected).then(|| format!("its values are {found:#?} and not {expected:#?}"))
+    }
+
+    /// The values of a resource by property, without the places of their texts.
+    fn values(&self, resource: &Resource) -> BTreeMap<String, String> {
+        let on = |dependencies: &[Dependency]| {
+            let mut on: Vec<ResourceIndex> = dependencies.iter().map(|dependency| dependency.on).collect();
+            // A late value makes an edge of its own to the resource that it comes from.
+            on.retain(|index| self.given != Given::Late || index.0 != 0);
+            format!("{on:?}")
+        };
+        let of = |given: &Option<Spanned<String>>| format!("{:?}", given.as_ref().map(|given| &given.value));
+        let properties = resource.properties.given();
+        properties
+            .map(|entry| (entry.key.text.to_string(), value(&entry.value)))
+            .chain([
+                ("alias".to_owned(), format!("{:?}", resource.alias)),
+                ("ensure".to_owned(), of(&resource.ensure)),
+                ("provider".to_owned(), of(&resource.provider)),
+                ("require".to_owned(), on(&resource.require)),
+                ("subscribe".to_owned(), on(&resource.subscribe)),
+            ])
+            .collect()
     }
 
     /// Says what is not as it should be once the value is known.
@@ -150,9 +180,9 @@ impl<'a> Cell<'a> {
         let value = if self.is_wrong { self.sample.wrong } else { self.sample.right };
         let value: serde_json::Value = serde_json::from_str(value).expect("samples are JSON");
         loaded.late.remember(ResourceIndex(0), serde_json::json!({ "value": value }));
-        let catalog = loaded.catalog.as_ref().expect("it was accepted");
-        match loaded.late.complete(RESOURCE, catalog.resource(RESOURCE), &|_| false) {
-            Completed::Resource(_) if !self.is_wrong => None,
+        let (index, resource) = accepted(loaded);
+        match loaded.late.complete(index, resource, &|_| false) {
+            Completed::Resource(resource) if !self.is_wrong => self.other_values(&resource),
             Completed::Mistaken(errors) if self.is_wrong => {
                 // A second name has been replaced by the first one.
                 let spec = types().into_iter().find(|spec| spec.name() == self.type_name).expect("a type");
@@ -163,6 +193,25 @@ impl<'a> Cell<'a> {
                 (!is_named).then(|| format!("the property is not named: {errors:?}"))
             }
             other => Some(format!("its value came to {other:?}")),
+        }
+    }
+}
+
+/// The resource of interest in a manifest without an error: behind the one that captures something, and behind the
+/// resources of a child.
+fn accepted<'l>(loaded: &'l Loaded<'_>) -> (ResourceIndex, &'l Resource) {
+    let catalog = loaded.catalog.as_ref().expect("no error");
+    let index = catalog.indices().last().expect("the resource");
+    (index, catalog.resource(index))
+}
+
+fn value(node: &Node) -> String {
+    match &node.value {
+        ccm_model::Value::Scalar(scalar) => format!("{:?} {:?}", scalar.kind(), scalar.text),
+        ccm_model::Value::List(elements) => elements.iter().map(|element| value(element) + "\n").collect(),
+        ccm_model::Value::Map(map) => {
+            let entries = map.entries().iter();
+            entries.map(|entry| format!("{}: {}\n", entry.key.text, value(&entry.value))).collect()
         }
     }
 }

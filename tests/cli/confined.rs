@@ -160,6 +160,7 @@ fn an_ordinary_user_can_be_nobody_else() {
     for (properties, property) in [("user: root", "user"), ("group: root", "group")] {
         let said = failed(&scratch, &format!("        - a: {{command: 'true', {properties}}}\n"));
         assert!(said.contains(&format!("`{property}` can't be changed: only root can")), "{said}");
+        assert!(said.contains("it is written at manifest.yaml:5:32\n"), "{said}");
     }
     assert_eq!(lines(&scratch, "umask", "umask: '077'"), ["0077"]);
 }
@@ -290,6 +291,7 @@ fn paths_that_are_not_there_are_named_with_their_property() {
         let expected = format!("`{property}` of the sandbox: \"/no/such\" can't be opened to it\n");
         assert!(said.contains("exec#a failed") && said.contains(&expected), "{said}");
         assert!(said.contains("No such file or directory"), "{said}");
+        assert!(said.contains("it is written at manifest.yaml:5:32\n"), "{said}");
     }
 }
 

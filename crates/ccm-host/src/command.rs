@@ -342,6 +342,21 @@ pub enum StartError {
     },
 }
 
+impl StartError {
+    /// Returns the property of the resource that asked for the step that failed.
+    pub fn property(&self) -> Option<&'static str> {
+        match self {
+            Self::NotRoot { property, .. } | Self::NoLauncher { property } => Some(property),
+            // The launcher's own steps belong to no property.
+            Self::Step { property, .. } => {
+                ["user", "group", "umask", "sandbox"].into_iter().find(|known| known == property)
+            }
+            Self::SandboxPath { .. } | Self::NotEnforceable { .. } => Some("sandbox"),
+            _ => None,
+        }
+    }
+}
+
 /// How urgently a run should end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -450,4 +465,23 @@ pub trait Runner {
         cancellation: &'a Cancellation,
         on_line: &'a mut dyn FnMut(Stream, &str),
     ) -> Local<'a, Result<Finished, StartError>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_names_its_property_unless_it_is_of_the_launcher() {
+        let step = |property: &str| StartError::Step {
+            property: property.to_owned(),
+            step: "it can't be taken on".to_owned(),
+            source: std::io::Error::from_raw_os_error(1),
+        };
+        for property in ["user", "group", "umask", "sandbox"] {
+            assert_eq!(step(property).property(), Some(property));
+        }
+        assert_eq!(step("launcher").property(), None);
+        assert_eq!(StartError::NoLauncher { property: "umask" }.property(), Some("umask"));
+    }
 }

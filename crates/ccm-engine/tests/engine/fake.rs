@@ -192,7 +192,7 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
     called(format!("{step} {}", fake.name));
     assert_ne!(fake.panics, step, "a panic in {step}");
     if fake.fails == step {
-        return Err(failed(format!("{step} failed")));
+        return Err(failed(format!("{step} failed")).of_property("fails"));
     }
     if fake.fails == "halfway" && step == "execute" {
         return Err(Failure { changed: true, ..failed("execute failed halfway") });

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use ccm_engine::{LateValues, Progress, Resolved};
-use ccm_model::{Event, Failure, FailureKind, Outcome, Resource, ResourceIndex};
+use ccm_model::{Event, Failure, FailureKind, Location, Outcome, Resource, ResourceIndex, SourceId, Span};
 
 use serde_json::json;
 
@@ -37,6 +37,50 @@ fn a_failure_says_where_it_was_and_whether_something_was_changed() {
         ("verify", "a failed: verify failed (changed)"),
     ] {
         assert_eq!(run(&[&format!("a needs fails={step}")]).lines, [line]);
+    }
+}
+
+/// Places each span at the line of its start.
+struct Places;
+
+impl LateValues for Places {
+    fn is_late(&self, _: ResourceIndex) -> bool {
+        false
+    }
+
+    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+        Ok(Resolved::AsWritten)
+    }
+
+    fn location(&self, span: Span) -> Option<Location> {
+        Some(Location { file: "site.yaml".to_owned(), line: span.start as usize, column: 1 })
+    }
+}
+
+#[test]
+fn a_failure_is_at_its_property_or_at_the_resource() {
+    for (line, expected) in [
+        ("a needs fails=execute", Some(7)),
+        ("a needs fails=decide", Some(3)),
+        // What has run has more to report of itself than where it was written.
+        ("a needs fails=verify", None),
+    ] {
+        let mut catalog = catalog(&[line]);
+        let at = |start| Span::new(SourceId::default(), start, start + 1);
+        let resource = &mut catalog.resources[0];
+        resource.span = at(3);
+        let mut entry = resource.properties.entry("fails").expect("the property").clone();
+        entry.key.span = at(7);
+        resource.properties.replace(entry);
+        let ran = run_with(&catalog, &Options { late: Some(&Places), ..Options::default() });
+        let failures = ran.events.iter().filter_map(|event| match event {
+            Event::ResourceFinished(transaction) => match &transaction.outcome {
+                Outcome::Failed(failure) => Some(failure.location.as_ref().map(|location| location.line)),
+                _ => None,
+            },
+            _ => None,
+        });
+        assert_eq!(failures.collect::<Vec<_>>(), [expected], "{line}");
     }
 }
 

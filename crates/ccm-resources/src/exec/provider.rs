@@ -248,6 +248,7 @@ pub(crate) fn display_process(process: &Process) -> String {
 /// Puts a command that did not start into words, with advice.
 pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path) -> Failure {
     let mut failure = Failure::from_error(FailureKind::Start, error);
+    failure.property = error.property().map(Into::into);
     match error {
         StartError::NotFound { name, .. } if name.contains('/') => {
             failure.missing = Some(Missing::Path(relative_to.join(name)).into());

@@ -284,7 +284,7 @@ fn who(exec: &Exec, host: Host<'_>) -> Result<(Option<Account>, Option<Identity>
     };
     if let Some(identity) = &identity {
         let may_become = host.runner.may_become(identity);
-        may_become.map_err(|error| Failure::from_error(FailureKind::Start, &error))?;
+        may_become.map_err(|error| start_failure(&error, exec, Path::new("/")))?;
     }
     Ok((account, identity))
 }

@@ -83,6 +83,18 @@ fn who_is_not_there_may_come_from_an_earlier_resource() {
 }
 
 #[test]
+fn a_failure_names_the_property_that_asked_for_the_start() {
+    let refused = machine();
+    refused.runner.refuse_identities();
+    let unenforceable = machine();
+    unenforceable.runner.can_not_enforce("landlock");
+    for (machine, property, value) in [(refused, "user", "app"), (unenforceable, "sandbox", "{}")] {
+        let transaction = machine.apply(exec("true", &[(property, value)]));
+        assert_eq!(failure(&transaction).property.as_deref(), Some(property));
+    }
+}
+
+#[test]
 fn a_sandbox_is_closed_but_for_what_it_opens() {
     let private = Path::new("/tmp/private/work");
     let command = ran(exec("true", &[("sandbox", "{mode=process}")]));
@@ -218,6 +230,7 @@ fn what_is_not_there_is_named() {
         let expected = format!("`{property}` of the sandbox: \"/x\" can't be opened to it");
         assert_eq!(failure(&transaction).chain[0], expected);
         assert_eq!(failure(&transaction).missing.as_deref(), Some(&Missing::Path("/x".into())));
+        assert_eq!(failure(&transaction).property.as_deref(), Some("sandbox"));
         let noop = machine.noop(resource);
         assert!(noop.warnings[0].starts_with(&format!("as things are now it would fail: {expected}")));
         assert!(machine.runner.ran().is_empty());

@@ -1,6 +1,6 @@
 //! A runner that a test scripts.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ pub struct FakeRunner {
     unenforceable: RefCell<Vec<String>>,
     accounts: RefCell<Vec<Account>>,
     groups: RefCell<BTreeMap<String, u32>>,
+    refuses_identities: Cell<bool>,
 }
 
 impl FakeRunner {
@@ -43,6 +44,11 @@ impl FakeRunner {
     /// Makes this kernel one that can't enforce something that every sandbox asks for.
     pub fn can_not_enforce(&self, what: &str) {
         self.unenforceable.borrow_mut().push(what.to_owned());
+    }
+
+    /// Refuses to run a command as another user, as for an ordinary user.
+    pub fn refuse_identities(&self) {
+        self.refuses_identities.set(true);
     }
 
     /// Adds an account.
@@ -123,7 +129,10 @@ impl Runner for FakeRunner {
     }
 
     fn may_become(&self, _: &Identity) -> Result<(), StartError> {
-        Ok(())
+        match self.refuses_identities.get() {
+            true => Err(StartError::NotRoot { property: "user", uid: 1000 }),
+            false => Ok(()),
+        }
     }
 
     /// It is `/tmp/private/work`, and does not exist.

@@ -45,6 +45,23 @@ fn a_captured_value_reaches_the_files_that_name_it() {
 }
 
 #[test]
+fn a_value_that_fails_late_names_its_property() {
+    let scratch = Scratch::new();
+    let text = r#"
+ccm:
+  resources:
+    - file:
+        - [dir]/x: {content: y}
+    - exec:
+        - a: {command: 'true', timeout: "{{ file('[dir]/x') + 'y' }}"}
+"#;
+    let called = apply(&scratch, &in_place(&scratch, text), &["--output", "jsonl"]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    let failure = r#""failure":{"kind":"value","property":"timeout","changed":false}"#;
+    assert!(called.stdout.contains(failure), "{}", called.shown());
+}
+
+#[test]
 fn a_value_with_quotes_stays_within_what_is_expected() {
     let scratch = Scratch::new();
     let text = r#"

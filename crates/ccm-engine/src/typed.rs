@@ -68,10 +68,10 @@ impl<T: TypedResource> ResourceType for T {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
         let (written, errors) = decode::<T::Written>(&resource.properties);
         if !errors.is_empty() {
-            return Err(not_valid(errors));
+            return Err(not_valid(errors, resource));
         }
         let desired = T::build(resource, written)
-            .map_err(|errors| not_valid(errors.into_iter().map(PropertyError::without_location).collect()))?;
+            .map_err(|errors| not_valid(errors.into_iter().map(PropertyError::without_location), resource))?;
         let named = resource.provider.as_ref().map(|provider| &*provider.value);
         let bound = bind(desired, named, T::PROVIDERS, host);
         bound.map_err(|failure| T::NO_PROVIDER_ADVICE.into_iter().fold(failure, Failure::with_hint))
@@ -79,10 +79,12 @@ impl<T: TypedResource> ResourceType for T {
 }
 
 /// Builds the failure for errors that only a late value showed.
-fn not_valid(errors: Vec<Diagnostic>) -> Failure {
+fn not_valid(errors: impl IntoIterator<Item = Diagnostic>, resource: &Resource) -> Failure {
     let mut failure = Failure::new(FailureKind::Properties, "the properties are not valid");
     for error in errors {
-        failure.chain.push(error.message);
+        failure.chain.push(error.one_line().into_owned());
+        let located = || Some(property_of(&error, resource)?.to_owned().into());
+        failure.property = failure.property.or_else(|| error.property.clone()).or_else(located);
         failure.hints.extend(error.hints);
     }
     failure

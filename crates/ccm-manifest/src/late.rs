@@ -162,7 +162,7 @@ impl<'s> Late<'s> {
         for mistake in &mut found.diagnostics {
             let holds = |entry: &&Entry| mistake.span().is_some_and(|span| entry.value.span.contains(span));
             if let Some(entry) = resource.properties.given().find(holds) {
-                mistake.message = format!("`{}`: {}", entry.key.text, mistake.message);
+                mistake.property = Some(entry.key.text.to_string().into());
             }
         }
         Completed::Mistaken(found.diagnostics)

@@ -1,5 +1,7 @@
 //! What is wrong with a manifest, and where.
 
+use std::borrow::Cow;
+
 use crate::Span;
 
 /// How bad it is.
@@ -32,6 +34,8 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it, apart from what is wrong.
     pub hints: Vec<String>,
+    /// Name of the property, where nobody sees the text that the labels point at.
+    pub property: Option<Cow<'static, str>>,
     /// Path of a fact or value that is not there, if that is what is wrong: `Facts.host.nam`.
     pub missing: Option<Box<str>>,
 }
@@ -49,7 +53,7 @@ impl Diagnostic {
 
     fn new(severity: Severity, span: Span, message: impl Into<String>) -> Self {
         let labels = vec![Label { span, text: String::new() }];
-        Self { severity, message: message.into(), labels, hints: Vec::new(), missing: None }
+        Self { severity, labels, ..Self::without_place(message) }
     }
 
     /// Builds an error at a place, or one that has none.
@@ -62,8 +66,14 @@ impl Diagnostic {
 
     /// Builds an error that has no place.
     pub fn without_place(message: impl Into<String>) -> Self {
-        let (labels, hints) = (Vec::new(), Vec::new());
-        Self { severity: Severity::Error, message: message.into(), labels, hints, missing: None }
+        Self {
+            severity: Severity::Error,
+            message: message.into(),
+            labels: Vec::new(),
+            hints: Vec::new(),
+            property: None,
+            missing: None,
+        }
     }
 
     /// Says what stands at the place itself.
@@ -95,6 +105,21 @@ impl Diagnostic {
         match suggestion {
             Some(suggestion) => self.with_hint(format!("did you mean `{suggestion}`?")),
             None => self,
+        }
+    }
+
+    /// Names the property that it is about.
+    #[must_use]
+    pub fn of_property(mut self, property: impl Into<Cow<'static, str>>) -> Self {
+        self.property = Some(property.into());
+        self
+    }
+
+    /// Returns the message behind the name of the property, if there is one.
+    pub fn one_line(&self) -> Cow<'_, str> {
+        match &self.property {
+            Some(property) => format!("`{property}`: {}", self.message).into(),
+            None => Cow::from(&self.message),
         }
     }
 

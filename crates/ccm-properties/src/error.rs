@@ -1,5 +1,7 @@
 //! Errors in properties.
 
+use std::borrow::Cow;
+
 use ccm_model::{Diagnostic, Node, Span, closest, listed};
 use thiserror::Error;
 
@@ -148,10 +150,8 @@ impl PropertyError {
 
     /// Returns the error without its location.
     pub fn without_location(self) -> Diagnostic {
-        let message = match self.property() {
-            Some(property) => format!("`{property}`: {}", self.message),
-            None => self.message,
-        };
-        self.hint.into_iter().fold(Diagnostic::without_place(message), Diagnostic::with_hint)
+        let property = self.property().map(Cow::Borrowed);
+        let error = Diagnostic { property, ..Diagnostic::without_place(self.message) };
+        self.hint.into_iter().fold(error, Diagnostic::with_hint)
     }
 }

@@ -44,11 +44,13 @@ fn failure(mistakes: &[Diagnostic], texts: &SourceMap) -> Failure {
     let mut failure = Failure::new(FailureKind::Value, "its properties can't be worked out");
     for mistake in mistakes {
         let location = mistake.span().and_then(|span| texts.location(span));
+        let message = mistake.one_line();
         failure.chain.push(match &location {
-            Some(location) => format!("{location}: {}", mistake.message),
-            None => mistake.message.clone(),
+            Some(location) => format!("{location}: {message}"),
+            None => message.into_owned(),
         });
         failure.location = failure.location.or(location.map(Box::new));
+        failure.property = failure.property.or_else(|| mistake.property.clone());
         failure.hints.extend(mistake.hints.iter().cloned());
     }
     failure

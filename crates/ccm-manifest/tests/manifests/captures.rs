@@ -124,7 +124,7 @@ fn completed(loaded: &Loaded<'_>, captured: &[(u32, serde_json::Value)], would_c
         Completed::NotBefore(index) => format!("not before {}", catalog.resource(index).id),
         Completed::NoValue(reason) => format!("no value: {reason}"),
         Completed::Mistaken(mistakes) => {
-            mistakes.iter().map(|mistake| mistake.message.clone()).collect::<Vec<_>>().join(", ")
+            mistakes.iter().map(Diagnostic::one_line).collect::<Vec<_>>().join(", ")
         }
     }
 }

@@ -333,7 +333,7 @@ pub(crate) fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     if diagnostic.severity == Severity::Warning {
         line += " warning:";
     }
-    line += &format!(" {}", diagnostic.message);
+    line += &format!(" {}", diagnostic.one_line());
     let is_shown = |(index, label): &(usize, &ccm_model::Label)| *index > 0 || !label.text.is_empty();
     for (_, label) in diagnostic.labels.iter().enumerate().filter(is_shown) {
         line += format!(" ({} {}", place(label.span), label.text).trim_end();

@@ -2,6 +2,8 @@
 
 use crate::build::mistakes;
 use crate::exec;
+use crate::machine::Machine;
+use crate::run::failure;
 
 #[test]
 fn what_is_right_has_no_mistakes() {
@@ -144,4 +146,12 @@ fn the_name_is_the_command_only_if_there_is_no_other() {
         ["Unterminated single quote | close it, or put a backslash before it"]
     );
     assert_eq!(mistakes(&exec("it's a name", &[("command", "true")])), Vec::<String>::new());
+}
+
+#[test]
+fn a_failure_names_the_property_that_is_not_valid() {
+    for (property, value) in [("timeout", "x"), ("capture", "{}")] {
+        let transaction = Machine::new().apply(exec("true", &[(property, value)]));
+        assert_eq!(failure(&transaction).property.as_deref(), Some(property));
+    }
 }

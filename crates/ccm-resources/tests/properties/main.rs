@@ -188,7 +188,7 @@ impl<'a> Cell<'a> {
                 let spec = types().into_iter().find(|spec| spec.name() == self.type_name).expect("a type");
                 let alias = aliases(spec.properties()).find(|(alias, _)| *alias == self.sample.property);
                 let name = alias.map_or(self.sample.property, |(_, name)| name);
-                let names_it = |error: &Diagnostic| error.message.starts_with(&format!("`{name}`: "));
+                let names_it = |error: &Diagnostic| error.property.as_deref() == Some(name);
                 let is_named = !errors.is_empty() && errors.iter().all(names_it);
                 (!is_named).then(|| format!("the property is not named: {errors:?}"))
             }

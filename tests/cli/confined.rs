@@ -279,6 +279,8 @@ fn a_sandbox_starts_what_is_near() {
         let (Ok(text) | Err(text)) = expected;
         assert!(called.stdout.contains(text), "{command}: {}", called.shown());
     }
+    let said = failed(&scratch, "        - a: {command: /usr/bin/env, sensitive: true, sandbox: {}}\n");
+    assert!(said.contains("lies outside of what a sandbox may start") && !said.contains("bin/env"), "{said}");
 }
 
 #[test]

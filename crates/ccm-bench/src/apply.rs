@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use ccm_engine::{NoLateValues, ResourceType, Run, Stop};
 use ccm_expr::{Timestamp, Value};
 use ccm_host::state::Directory;
-use ccm_host::{Cancellation, Clock as _, Host, SystemClock, SystemFiles, SystemRunner};
+use ccm_host::{Cancellation, Clock as _, Host, LocalExecutor, SystemClock, SystemFiles, SystemRunner};
 use ccm_manifest::{FactPath, Request, Sources};
 use ccm_model::{Catalog, Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
@@ -80,13 +80,14 @@ impl Loaded {
     /// Walks it.
     pub(crate) fn apply(&self, listener: Listener) {
         let runner = SystemRunner::new().expect("a runner");
-        let clock = SystemClock::new();
+        let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());
+        let executor = LocalExecutor::new(&runner, &runner, &files);
         let types = types();
         let types: Vec<&dyn ResourceType> = types.iter().map(|found| *found as _).collect();
         let run = Run {
             catalog: &self.catalog,
             types: &types,
-            host: Host { runner: &runner, files: &SystemFiles::new(Cancellation::never()), clock: &clock },
+            host: Host { executor: &executor, system: &runner, files: &files, clock: &clock },
             late: &NoLateValues,
             secrets: &Secrets::new(),
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },

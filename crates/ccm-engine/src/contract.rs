@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ccm_host::{Cancellation, Host, Local, Runner};
+use ccm_host::{Cancellation, Executor, Host, Local};
 use ccm_model::{Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Stream, display_timestamp};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
@@ -284,8 +284,8 @@ pub struct Described {
 pub struct Context<'a> {
     /// The doors to the machine. After a command what was read before its turn, or for all, is read again.
     pub host: Host<'a>,
-    /// Runs commands that change nothing, such as a query of a package tool: what was read still holds.
-    pub queries: &'a dyn Runner,
+    /// Runs tools that change nothing, such as a query of a package tool: what was read still holds.
+    pub queries: &'a dyn Executor,
     /// The end of the run that may come from outside.
     pub cancellation: &'a Cancellation,
     /// What relative paths of the manifest start from: the directory it is in.

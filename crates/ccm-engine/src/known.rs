@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ccm_host::{Cancellation, Command, Finished, Local, Runner, RunnerAround, StartError};
+use ccm_host::{Cancellation, Command, Executor, Finished, Local, Runner, RunnerMiddleware, StartError};
 use ccm_model::{Failure, ResourceIndex, Stream};
 use tracing::debug;
 
@@ -113,24 +113,25 @@ impl Drop for Forgets<'_> {
 
 /// Runs commands, and forgets what was known before each: nobody can say what a command changes.
 pub(crate) struct Forgetting<'a> {
-    pub runner: &'a dyn Runner,
+    pub executor: &'a dyn Executor,
     pub known: &'a Known,
 }
 
-impl RunnerAround for Forgetting<'_> {
-    fn inner(&self) -> &dyn Runner {
-        self.runner
+impl RunnerMiddleware for Forgetting<'_> {
+    fn inner(&self) -> &dyn Executor {
+        self.executor
     }
 
     fn run_around<'a>(
         &'a self,
+        runner: &'a dyn Runner,
         command: &'a Command,
         cancellation: &'a Cancellation,
         on_line: &'a mut dyn FnMut(Stream, &str),
     ) -> Local<'a, Result<Finished, StartError>> {
         Box::pin(async move {
             let _forgets = self.known.forgets();
-            self.runner.run(command, cancellation, on_line).await
+            runner.run(command, cancellation, on_line).await
         })
     }
 }

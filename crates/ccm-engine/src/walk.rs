@@ -235,10 +235,10 @@ impl<'a> Walk<'a> {
             let line = OutputLine { id: resource.id.clone(), stream, line: line.to_owned() };
             on_event(Event::OutputReceived(line));
         };
-        let runner = Forgetting { runner: run.host.runner, known: &self.known };
+        let executor = Forgetting { executor: run.host.executor, known: &self.known };
         let mut context = Context {
-            host: Host { runner: &runner, ..run.host },
-            queries: run.host.runner,
+            host: Host { executor: &executor, ..run.host },
+            queries: run.host.executor,
             known: &self.known,
             cancellation: run.stop.cancellation,
             directory: resource.child.map_or(run.directory, |child| &run.catalog.child(child).directory),

@@ -12,7 +12,7 @@ mod fake;
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ccm_host::{Cancellation, Command, Finished, Local, Runner, RunnerAround, StartError};
+use ccm_host::{Cancellation, Command, Enforced, Finished, Local, Runner, StartError};
 use ccm_model::Stream;
 use ccm_testkit::FakeRunner;
 use tracing::field::{Field, Visit};
@@ -61,12 +61,12 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Collector {
 /// Stands for the runner of the host, which logs its commands.
 struct LoggingRunner(FakeRunner);
 
-impl RunnerAround for LoggingRunner {
-    fn inner(&self) -> &dyn Runner {
-        &self.0
+impl Runner for LoggingRunner {
+    fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        self.0.preflight(command)
     }
 
-    fn run_around<'a>(
+    fn run<'a>(
         &'a self,
         command: &'a Command,
         cancellation: &'a Cancellation,

@@ -4,7 +4,9 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use ccm_host::{Cancellation, Command, Runner as _, Sandbox, SystemRunner, launcher, prepare_process};
+use ccm_host::{
+    Cancellation, Command, LocalSystem as _, Runner as _, Sandbox, SystemRunner, launcher, prepare_process,
+};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     // Before anything else: started once more by the runner, this process becomes the command.

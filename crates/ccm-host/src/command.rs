@@ -1,8 +1,7 @@
 //! Running a command so that it can't hang, can't flood memory and leaves nothing behind unnoticed.
 
-mod around;
 mod capture;
-mod environment;
+pub(crate) mod environment;
 pub(crate) mod launch_protocol;
 mod lines;
 pub(crate) mod lookup;
@@ -16,7 +15,8 @@ mod trace;
 mod tree;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_model::Stream;
@@ -24,11 +24,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::Local;
-use crate::account::{Account, AccountError, Identity};
-use crate::private::PrivateDirectory;
+use crate::account::{AccountError, Identity};
 use launch_protocol::{io_error, path};
 
-pub use around::RunnerAround;
 pub use sandbox::{Enforced, Layer, Means, Sandbox, never_opened};
 pub use system::{RunnerError, SystemRunner};
 
@@ -130,8 +128,8 @@ pub struct Unredacted {
 }
 
 /// Says nothing of what was printed.
-impl std::fmt::Debug for Unredacted {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Unredacted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Unredacted").finish_non_exhaustive()
     }
 }
@@ -143,6 +141,13 @@ pub struct Process {
     pub pid: i32,
     /// Its name, as the kernel knows it.
     pub name: String,
+}
+
+/// Number and name.
+impl fmt::Display for Process {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.pid, self.name)
+    }
 }
 
 /// What became of a command that was started.
@@ -330,6 +335,55 @@ pub enum StartError {
         /// The program.
         program: PathBuf,
     },
+    /// The user or the group is not known.
+    #[serde(skip)]
+    #[error("`{property}` can't be taken on")]
+    Account {
+        /// The property that names it: `user` or `group`.
+        #[serde(skip)] // Else serde borrows the static text from its input.
+        property: &'static str,
+        /// The error of the lookup.
+        source: AccountError,
+    },
+    /// The user who runs ccm is not known.
+    #[serde(skip)]
+    #[error("it can't be told who ccm runs as")]
+    OwnIdentity {
+        /// The error of the kernel.
+        source: std::io::Error,
+    },
+    /// The directory of the manifest, where paths of a sandbox start, is missing or can't be read.
+    #[serde(skip)]
+    #[error("the directory of the manifest, \"{}\", can't be found", path.display())]
+    ManifestDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// The error of the lookup.
+        source: std::io::Error,
+    },
+    /// The private directory of a sandbox can't be made.
+    #[serde(skip)]
+    #[error("no private directory can be made for the sandbox")]
+    PrivateDirectory {
+        /// The step that failed.
+        source: std::io::Error,
+    },
+    /// The program lies where a sandbox starts none.
+    #[serde(skip)]
+    #[error("\"{name}\" lies outside of what a sandbox may start")]
+    NotAllowedInSandbox {
+        /// The program, as it was asked for.
+        name: String,
+        /// Directory of the manifest, below which programs may lie.
+        directory: PathBuf,
+    },
+    /// The path of the program is not UTF-8.
+    #[serde(skip)]
+    #[error("\"{}\" is no text", path.display())]
+    NotText {
+        /// The path.
+        path: PathBuf,
+    },
     /// Anything else.
     #[error("\"{}\" could not be started", program.display())]
     Spawn {
@@ -346,7 +400,9 @@ impl StartError {
     /// Returns the property of the resource that asked for the step that failed.
     pub fn property(&self) -> Option<&'static str> {
         match self {
-            Self::NotRoot { property, .. } | Self::NoLauncher { property } => Some(property),
+            Self::NotRoot { property, .. } | Self::NoLauncher { property } | Self::Account { property, .. } => {
+                Some(property)
+            }
             // The launcher's own steps belong to no property.
             Self::Step { property, .. } => {
                 ["user", "group", "umask", "sandbox"].into_iter().find(|known| known == property)
@@ -416,46 +472,9 @@ impl Cancellation {
 
 /// Runs commands, one at a time.
 pub trait Runner {
-    /// Finds the program of that name as a shell would: a name with a slash is a path, relative to `cwd`,
-    /// any other is looked for in the absolute directories of `path`, with `:` between them.
-    fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError>;
-
-    /// The environment that every command starts from: `PATH`, who ccm runs as, and the language.
-    fn base_environment(&self) -> Vec<(String, String)>;
-
-    /// The same for a command that runs as somebody else, who may see less.
-    fn find_as(&self, identity: &Identity, name: &str, path: &str, cwd: &Path)
-    -> Result<PathBuf, StartError>;
-
-    /// Looks an account up by its name or its number.
-    fn account(&self, user: &str) -> Result<Account, AccountError>;
-
-    /// Looks a group up by its name or its number.
-    fn group(&self, name: &str) -> Result<u32, AccountError>;
-
-    /// The environment that a command of that account starts from.
-    fn environment_of(&self, account: &Account) -> Vec<(String, String)> {
-        environment::of_account(account)
-    }
-
-    /// The environment that ccm itself was started with.
-    fn inherited_environment(&self) -> Vec<(String, String)>;
-
-    /// Who commands run as if nothing else is said.
-    fn own_identity(&self) -> std::io::Result<Identity>;
-
-    /// Checks that a command can run as somebody.
-    fn may_become(&self, identity: &Identity) -> Result<(), StartError>;
-
-    /// Makes a directory of a command's own, which belongs to whom it runs as; none is who ccm runs as.
-    fn private_directory(&self, owner: Option<&Identity>) -> std::io::Result<PrivateDirectory>;
-
-    /// Directory in which private directories are made, an error if none can be made in it.
-    fn private_place(&self) -> std::io::Result<PathBuf>;
-
-    /// Does all that comes before a command begins, and not the command: what would keep it from starting is the
-    /// error. Whether its program is there is for [`find`](Self::find) to tell. Not for while a command runs.
-    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError>;
+    /// Does everything that comes before a command begins, and not the command: the error is what would keep it from
+    /// starting. Does not look for the program. Not for while a command runs.
+    fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError>;
 
     /// Runs a command to its end, which may be its deadline or a cancellation. Hands on every line of both
     /// streams when it is complete, valid UTF-8, without its end, until a stream has filled its share.

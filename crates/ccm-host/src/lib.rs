@@ -13,7 +13,7 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use ccm_host::{Cancellation, Command, Exit, Runner as _, SystemRunner};
+//! use ccm_host::{Cancellation, Command, Exit, LocalSystem as _, Runner as _, SystemRunner};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -59,6 +59,7 @@ mod account;
 mod clock;
 mod command;
 mod configuration;
+mod executor;
 mod files;
 pub mod launcher;
 mod machine;
@@ -74,9 +75,13 @@ pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, Deadline, SystemClock, after};
 pub use command::{
     Cancellation, CancellationSource, Captured, Command, Enforced, Exit, Finished, Layer, Level, Means,
-    Process, Runner, RunnerAround, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
+    Process, Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
+pub use executor::{
+    BaseEnvironment, Executor, Launch, LaunchPlan, LocalExecutor, LocalSystem, Purpose, RunnerMiddleware,
+    SandboxRequest, Workdir,
+};
 pub use files::{
     Attributes, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile, PathState,
     ReadContent, Step, SystemFiles, read_at_most, sha256, slug, unescape,
@@ -101,8 +106,10 @@ pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 /// The doors that a run is given.
 #[derive(Clone, Copy)]
 pub struct Host<'a> {
-    /// Runs commands.
-    pub runner: &'a dyn Runner,
+    /// Starts commands.
+    pub executor: &'a dyn Executor,
+    /// Looks up accounts, programs and variables of this machine.
+    pub system: &'a dyn LocalSystem,
     /// Looks at files.
     pub files: &'a dyn Files,
     /// Tells the time.
@@ -119,7 +126,7 @@ impl Host<'_> {
         }
     }
 
-    /// Runs a command that does harm if it is ended half way, such as one that installs packages: a stop lets it
+    /// Runs a tool that does harm if it is ended half way, such as one that installs packages: a stop lets it
     /// go on for that long before it is ended, and does not keep it from being started. A kill ends it at once, and so
     /// does a line, as at a stop, on which `on_line` breaks.
     pub async fn run_patiently(
@@ -153,7 +160,7 @@ impl Host<'_> {
         tokio::select! {
             biased;
             never = urge => match never {},
-            finished = self.runner.run(command, &patient, &mut on_line) => finished,
+            finished = self.executor.run_tool(command, &patient, &mut on_line) => finished,
         }
     }
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use ccm_engine::{Ledger, LedgerError, Stop};
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
-use ccm_host::{Clock as _, Host, RunnerError, SystemFiles, SystemRunner, remove_private_leftovers};
+use ccm_host::{
+    Clock as _, Host, LocalExecutor, RunnerError, SystemFiles, SystemRunner, remove_private_leftovers,
+};
 use ccm_model::{Event, RunSummary};
 use ccm_report::{JsonLine, Recorded, RunIdentity};
 use tracing::{Instrument as _, debug_span};
@@ -189,10 +191,11 @@ impl Run<'_> {
         let Self { session, mode, options, runner, files, place, ledger, record, .. } = self;
         let identity = record.identity();
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
+        let executor = LocalExecutor::new(runner, runner, files);
         let run = ccm_engine::Run {
             catalog: &manifest.catalog,
             types: &session.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
-            host: Host { runner, files, clock: &session.clock },
+            host: Host { executor: &executor, system: runner, files, clock: &session.clock },
             late: &CatalogLate { late: &manifest.loaded.late },
             secrets: &session.secrets,
             stop: Stop { cancellation: &session.cancellation, cause: session.cause() },

@@ -10,7 +10,7 @@ use ccm_engine::{
     Context, Decision, Described, LateValues, Ledger, Managed, NoLateValues, Provider, Reading, ResourceKind,
     ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
 };
-use ccm_host::{CancellationSource, Host, Level, Local, Runner};
+use ccm_host::{CancellationSource, Host, Level, Local, LocalExecutor, Runner};
 use ccm_model::{
     Artifact, Catalog, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields, Key, Map,
     Missing, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex, RunSummary, SkipCause,
@@ -170,8 +170,8 @@ async fn on_the_way(fake: &Behaviour, context: &Context<'_>) {
     let command = ccm_host::Command::new("/bin/guard");
     let mut on_line = |_: Stream, _: &str| {};
     let ran = match &*fake.by {
-        "ask" => context.host.runner.run(&command, context.cancellation, &mut on_line).await.is_ok(),
-        "query" => context.queries.run(&command, context.cancellation, &mut on_line).await.is_ok(),
+        "ask" => context.host.executor.run_tool(&command, context.cancellation, &mut on_line).await.is_ok(),
+        "query" => context.queries.run_tool(&command, context.cancellation, &mut on_line).await.is_ok(),
         "share" => {
             let read = async || {
                 called("open".to_owned());
@@ -494,10 +494,11 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
     let runner = options.runner.unwrap_or(&fake_runner);
     let there = options.there.iter().map(std::path::PathBuf::from).collect();
     let (files, clock) = (FakeFiles { files: there, ..FakeFiles::default() }, FakeClock::default());
+    let executor = LocalExecutor::new(runner, &fake_runner, &files);
     let run = Run {
         catalog,
         types: &[&FakeType],
-        host: Host { runner, files: &files, clock: &clock },
+        host: Host { executor: &executor, system: &fake_runner, files: &files, clock: &clock },
         late: options.late.unwrap_or(&NoLateValues),
         secrets: &options.secrets,
         stop: Stop { cancellation: &cancellation, cause: &cause },

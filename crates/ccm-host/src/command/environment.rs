@@ -19,7 +19,7 @@ pub(super) fn of_this_user() -> Vec<(String, String)> {
 }
 
 /// The environment for an account.
-pub(super) fn of_account(account: &Account) -> Vec<(String, String)> {
+pub(crate) fn of_account(account: &Account) -> Vec<(String, String)> {
     with(&account.name, &account.home.to_string_lossy(), &account.shell.to_string_lossy())
 }
 

@@ -27,6 +27,7 @@ use super::{
     environment, lookup, network, table, trace,
 };
 use crate::account::{self, Account, AccountError, Identity};
+use crate::executor::LocalSystem;
 use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
 
@@ -127,6 +128,21 @@ impl SystemRunner {
 }
 
 impl Runner for SystemRunner {
+    fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        preflight(self, command)
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        Box::pin(run(self, command, cancellation, on_line))
+    }
+}
+
+impl LocalSystem for SystemRunner {
     fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
         lookup::find(name, path, cwd)
     }
@@ -172,19 +188,6 @@ impl Runner for SystemRunner {
 
     fn private_place(&self) -> io::Result<PathBuf> {
         PrivateDirectory::place()
-    }
-
-    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
-        rehearse(self, command)
-    }
-
-    fn run<'a>(
-        &'a self,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
-        Box::pin(run(self, command, cancellation, on_line))
     }
 }
 
@@ -310,7 +313,7 @@ fn request(
 }
 
 /// Starts a launcher that does everything but become the program, and waits for its reply.
-fn rehearse(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced>, StartError> {
+fn preflight(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced>, StartError> {
     /// It touches what the sandbox names, which may be on a file system that does not answer.
     const LONGEST: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
     const KILLED: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };

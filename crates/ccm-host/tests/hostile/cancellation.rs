@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use ccm_host::{
-    Cancellation, CancellationSource, Exit, Host, Level, Runner as _, SystemClock, SystemFiles, SystemRunner,
+    Cancellation, CancellationSource, Exit, Host, Level, LocalExecutor, LocalSystem as _, Runner as _,
+    SystemClock, SystemFiles, SystemRunner,
 };
 use ccm_testkit::wait_until;
 
@@ -65,8 +66,13 @@ fn nothing_is_started_any_more() {
 /// Raises a level when a command has begun that prints once more if it is not ended.
 async fn patiently(runner: &SystemRunner, level: Level, patience: Duration) -> (Exit, String) {
     let (source, cancellation) = CancellationSource::new();
-    let clock = SystemClock::new();
-    let host = Host { runner, files: &SystemFiles::new(Cancellation::never()), clock: &clock };
+    let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());
+    let host = Host {
+        executor: &LocalExecutor::new(runner, runner, &files),
+        system: runner,
+        files: &files,
+        clock: &clock,
+    };
     let directory = runner.private_directory(None).expect("a directory");
     let go_on = directory.path().join("go-on");
     let mut on_line = |_, line: &str| {
@@ -102,8 +108,13 @@ fn what_must_not_be_ended_half_way_goes_on_for_a_while() {
 #[test]
 fn a_line_ends_what_waits_for_ever() {
     alone("cancellation::a_line_ends_what_waits_for_ever", async |runner| {
-        let clock = SystemClock::new();
-        let host = Host { runner, files: &SystemFiles::new(Cancellation::never()), clock: &clock };
+        let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());
+        let host = Host {
+            executor: &LocalExecutor::new(runner, runner, &files),
+            system: runner,
+            files: &files,
+            clock: &clock,
+        };
         let mut on_line = |_, line: &str| {
             if line == "waiting" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };

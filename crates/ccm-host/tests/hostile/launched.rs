@@ -7,7 +7,9 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_host::{Cancellation, Command, Exit, Identity, Runner as _, StartError, SystemRunner};
+use ccm_host::{
+    Cancellation, Command, Exit, Identity, LocalSystem as _, Runner as _, StartError, SystemRunner,
+};
 use ccm_testkit::{isolated, skipped, wait_until};
 
 use crate::paused::{DEADLINE, with_deadline};

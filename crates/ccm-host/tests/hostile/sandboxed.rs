@@ -169,7 +169,7 @@ fn a_program_that_is_not_inside_is_told() {
             error.to_string(),
             format!("\"{}\" can't be seen from inside the sandbox", tool.display())
         );
-        let error = runner.rehearse(&hidden).expect_err("nobody sees it");
+        let error = runner.preflight(&hidden).expect_err("nobody sees it");
         assert!(error.to_string().ends_with("can't be seen from inside the sandbox"), "{error}");
         let missing = Command { program: "/no/such".into(), ..place.shell("") };
         assert_eq!(start_error(runner, &missing).await.to_string(), "\"/no/such\" not found");
@@ -178,7 +178,7 @@ fn a_program_that_is_not_inside_is_told() {
         let expected =
             format!("working directory \"{}\" is not open in the sandbox", place.at("outside").display());
         assert_eq!(chain(&start_error(runner, &elsewhere).await), expected);
-        assert_eq!(chain(&runner.rehearse(&elsewhere).expect_err("it is not open")), expected);
+        assert_eq!(chain(&runner.preflight(&elsewhere).expect_err("it is not open")), expected);
         let opened = Sandbox { read: vec![place.at("outside")], ..place.sandbox() };
         let visible = Command { program: tool, ..place.shell_in(opened, "") };
         assert_eq!(succeed(runner, &visible).await, "tool\n");

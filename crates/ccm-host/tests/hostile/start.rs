@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use ccm_host::{Cancellation, Command, Exit, Runner as _, StartError, SystemRunner};
+use ccm_host::{Cancellation, Command, Exit, LocalSystem as _, Runner as _, StartError, SystemRunner};
 
 use crate::{alone, alone_after, is_root, run, shell};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use ccm_host::{Cancellation, Command, Runner as _, StartError, SystemRunner};
+use ccm_host::{Cancellation, Command, LocalSystem as _, Runner as _, StartError, SystemRunner};
 use ccm_testkit::isolated_after;
 use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
 

@@ -7,7 +7,7 @@ use ccm_model::{Map, SplitError, SplitErrorKind, escape_control, quote_words, sp
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use super::capture::Captures;
-use super::executor::{Executor, Missing};
+use super::executor::{ExecutorSettings, SettingsError};
 use super::expect::Expectations;
 use super::properties::ExecProperties;
 use super::sandbox::SandboxProperties;
@@ -66,7 +66,7 @@ pub(crate) struct Exec {
     pub try_sleep: Duration,
     pub expect: Option<Expectations>,
     pub capture: Captures,
-    pub executor: Option<Executor>,
+    pub executor: Option<ExecutorSettings>,
     /// What it and its guards print is nobody's business.
     pub sensitive: bool,
     pub user: Option<String>,
@@ -93,7 +93,7 @@ impl Exec {
     ) -> Result<Self, Vec<PropertyError>> {
         let mut errors: Vec<PropertyError> = without_effect(&written).collect();
         let executor = written.executor.as_deref().and_then(|name| {
-            Executor::find(settings, name).map_err(|missing| errors.push(no_executor(name, missing))).ok()
+            ExecutorSettings::find(settings, name).map_err(|error| errors.push(no_executor(name, error))).ok()
         });
         let command_is_name = written.command.is_none();
         let text = written.command.as_deref().unwrap_or(name);
@@ -214,13 +214,13 @@ fn without_effect(written: &ExecProperties) -> impl Iterator<Item = PropertyErro
     expect.into_iter().chain(capture)
 }
 
-fn no_executor(name: &str, missing: Missing) -> PropertyError {
-    match missing {
-        Missing::Unknown(hint) => {
+fn no_executor(name: &str, error: SettingsError) -> PropertyError {
+    match error {
+        SettingsError::Unknown(hint) => {
             PropertyError::new("executor", format!("there is no executor `{}`", escape_control(name)))
                 .with_hint(hint)
         }
-        Missing::Mistaken => {
+        SettingsError::Invalid => {
             let message = format!("the executor `{}` is not valid", escape_control(name));
             PropertyError::new("executor", message).following()
         }
@@ -229,7 +229,7 @@ fn no_executor(name: &str, missing: Missing) -> PropertyError {
 
 /// Says why an executor does not run a command. It is pointed at where it may have to wait for a late value, so
 /// that nothing is said of what is not known.
-fn refused(executor: &Executor, text: &str, args: Option<&[Text]>) -> Option<PropertyError> {
+fn refused(executor: &ExecutorSettings, text: &str, args: Option<&[Text]>) -> Option<PropertyError> {
     let words = args.map(|args| std::iter::once(text).chain(args.iter().map(|arg| &**arg)));
     let command = words.map_or_else(|| text.to_owned(), quote_words);
     let (message, hint) = executor.refuses(&command)?;

@@ -1,7 +1,8 @@
-//! Executors: what a manifest says once below `ccm` about how commands are started.
+//! Settings of executors: what a manifest says once below `ccm` about how commands are started.
 
 use std::path::PathBuf;
 
+use ccm_host::{BaseEnvironment, Launch};
 use ccm_model::{Diagnostic, Map, Node, closest, escape_control};
 use ccm_properties::{
     Named, PropertyKind, PropertySpec, Text, TextValue, ValueError, decode_map, properties,
@@ -30,9 +31,12 @@ properties! {
     }
 }
 
-/// Way to start commands.
+/// Kind of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Kind;
+enum Kind {
+    /// Commands are started directly on this host.
+    Native,
+}
 
 /// Kinds that a later version brings.
 const LATER: [&str; 2] = ["docker", "exec.docker"];
@@ -42,7 +46,7 @@ impl TextValue for Kind {
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
         match text {
-            "native" | "exec.native" => Ok(Self),
+            "native" | "exec.native" => Ok(Self::Native),
             later if LATER.contains(&later) => {
                 Err(ValueError::new(format!("`{later}` is not supported in this version")))
             }
@@ -54,26 +58,27 @@ impl TextValue for Kind {
     }
 }
 
-/// An executor without a mistake.
+/// Valid settings of an executor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Executor {
+pub(crate) struct ExecutorSettings {
     pub name: String,
+    kind: Kind,
     pub work_dir: Option<PathBuf>,
-    pub environment: Vec<(String, String)>,
+    environment: Vec<(String, String)>,
     whitelist: Option<Vec<String>>,
 }
 
-/// Why there is no such executor.
-pub(crate) enum Missing {
-    /// Nothing of that name; what to do about it.
+/// Reason why an executor can't be used.
+pub(crate) enum SettingsError {
+    /// The manifest has none of that name; with advice.
     Unknown(String),
-    /// What is written of it is a mistake, which the check of all executors reports.
-    Mistaken,
+    /// Its settings are not valid, which the check of all executors reports.
+    Invalid,
 }
 
-impl Executor {
-    /// Finds it among those of the manifest.
-    pub(crate) fn find(settings: &Map, name: &str) -> Result<Self, Missing> {
+impl ExecutorSettings {
+    /// Finds the executor of that name among the settings of the manifest.
+    pub(crate) fn find(settings: &Map, name: &str) -> Result<Self, SettingsError> {
         let empty = Map::default();
         let executors = settings.get(SETTINGS[0].name).and_then(Node::as_map).unwrap_or(&empty);
         let Some(node) = executors.get(name) else {
@@ -83,15 +88,30 @@ impl Executor {
                 (None, true) => "declare it below `ccm` and `executors` of this manifest: it inherits none from one that applies it".to_owned(),
                 (None, false) => format!("known here: {}", names().collect::<Vec<_>>().join(", ")),
             };
-            return Err(Missing::Unknown(hint));
+            return Err(SettingsError::Unknown(hint));
         };
-        let written = read(node).map_err(|_| Missing::Mistaken)?;
+        let (kind, written) = read(node).map_err(|_| SettingsError::Invalid)?;
         Ok(Self {
             name: name.to_owned(),
+            kind,
             work_dir: written.default_work_dir.map(|path| path.0),
             environment: written.default_env.unwrap_or_default().0,
             whitelist: written.command_whitelist.map(|list| list.into_iter().map(|text| text.0).collect()),
         })
+    }
+
+    /// Lays the launch of an exec over these settings.
+    pub(crate) fn complete(&self, launch: &mut Launch) {
+        let own = std::mem::replace(&mut launch.environment, self.environment.clone());
+        launch.environment.extend(own);
+        match self.kind {
+            Kind::Native => {
+                launch.base = BaseEnvironment::Empty;
+                if launch.sandbox.is_none() {
+                    launch.cwd = launch.cwd.take().or_else(|| self.work_dir.clone());
+                }
+            }
+        }
     }
 
     /// Says why a command may not be run, if it may not.
@@ -112,7 +132,7 @@ impl Executor {
     }
 }
 
-fn read(node: &Node) -> Result<ExecutorProperties, Vec<Diagnostic>> {
+fn read(node: &Node) -> Result<(Kind, ExecutorProperties), Vec<Diagnostic>> {
     let Some(map) = node.as_map() else {
         let message = format!("expected a map with `kind`, found {}", node.describe());
         return Err(vec![Diagnostic::error(node.span, message)]);
@@ -126,11 +146,11 @@ fn read(node: &Node) -> Result<ExecutorProperties, Vec<Diagnostic>> {
         return Err(vec![Diagnostic::error(kind.span, message)]);
     }
     let written = decode_map::<ExecutorProperties>(map)?;
-    if written.kind.is_none() {
-        let mistake = Diagnostic::error(node.span, "the executor has no `kind`");
-        return Err(vec![mistake.with_hint("write `kind: native`")]);
-    }
-    Ok(written)
+    let kind = written.kind.ok_or_else(|| {
+        let error = Diagnostic::error(node.span, "the executor has no `kind`");
+        vec![error.with_hint("write `kind: native`")]
+    })?;
+    Ok((kind, written))
 }
 
 /// Finds every mistake in the executors of a manifest.

@@ -1,40 +1,41 @@
 //! Asking the guards.
 
 use ccm_engine::Context;
-use ccm_host::Exit;
+use ccm_host::{Exit, LaunchPlan, Purpose};
 use ccm_model::{Failure, FailureKind, display_duration};
 use ccm_redaction::REDACTED;
 use tracing::debug;
 
 use super::command::{Exec, Guard};
 use super::output::tails;
-use super::provider::{display_process, not_found_by_shell};
+use super::provider::{not_enforced, not_found_by_shell};
 use super::rules::Prevention;
-use super::start::{Start, report};
 use super::state::{Guards, Verdict};
 
 /// Runs the guards in order, `onlyif` first, up to the first that decides.
 pub(crate) async fn ask(exec: &Exec, context: &mut Context<'_>) -> Guards {
     let mut guards = Guards::default();
-    let start = match Start::settle(exec, context.host, context.directory) {
-        Ok(start) => start,
-        Err(failure) => {
-            let failure = failure.because_of("the guards could not be asked");
+    let launch = exec.launch(context.directory);
+    let plan = match context.host.executor.resolve(&launch, Purpose::Run).await {
+        Ok(plan) => plan,
+        Err(error) => {
+            let failure =
+                exec.start_failure(&error, context.directory).because_of("the guards could not be asked");
             guards.verdict = Verdict::Broken(Failure { kind: FailureKind::Guard, ..failure });
             return guards;
         }
     };
-    ask_all(exec, &start, &mut guards, context).await;
-    start.end(context);
+    ask_all(exec, &*plan, &mut guards, context).await;
+    plan.close().await.into_iter().for_each(|warning| context.warn(warning));
     guards
 }
 
-async fn ask_all(exec: &Exec, start: &Start<'_>, guards: &mut Guards, context: &mut Context<'_>) {
+async fn ask_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, context: &mut Context<'_>) {
     let onlyif = exec.onlyif.iter().map(|guard| (guard, true));
     let unless = exec.unless.iter().map(|guard| (guard, false));
     for (guard, wants_success) in onlyif.chain(unless) {
         let property = if wants_success { "onlyif" } else { "unless" };
-        let code = match exit_code(exec, start, guard, context).await {
+        let code = match exit_code(exec, plan, guard, context).await {
             Ok(code) => code,
             Err(failure) => {
                 let shown = shown(exec, guard);
@@ -59,19 +60,18 @@ async fn ask_all(exec: &Exec, start: &Start<'_>, guards: &mut Guards, context: &
 
 async fn exit_code(
     exec: &Exec,
-    start: &Start<'_>,
+    plan: &dyn LaunchPlan,
     guard: &Guard,
     context: &mut Context<'_>,
 ) -> Result<i32, Failure> {
-    let command = start.command(&guard.line)?;
+    let command = guard.line.command(exec, plan)?;
     let mut ignore = |_, _: &str| {};
-    let run = context.host.runner.run(&command, context.cancellation, &mut ignore);
-    let finished = run.await.map_err(|error| start.failure(&error))?;
-    report(finished.enforced.as_ref(), context);
+    let run = plan.run(&command, context.cancellation, &mut ignore);
+    let finished = run.await.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
+    not_enforced(finished.enforced.as_ref()).for_each(|warning| context.warn(warning));
     for process in &finished.left_running {
-        context.warn(format!("left running by a guard: {}", display_process(process)));
+        context.warn(format!("left running by a guard: {process}"));
     }
-    start.note_left_running(&finished.left_running);
     let with_output = |message: String| {
         let mut failure = Failure::new(FailureKind::Guard, message);
         failure.output = tails(exec, &finished);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::command::Exec;
 use super::output::{Shown, tails};
-use super::provider::{display_process, not_found_by_shell};
+use super::provider::not_found_by_shell;
 use super::rules::ExecRule;
 use super::tries::Attempt;
 
@@ -51,7 +51,6 @@ pub(crate) fn judge(exec: &Exec, finished: &Finished, shown: Shown<'_>) -> Resul
     };
     judged.map_err(|mut failure| {
         for process in &finished.unkillable {
-            let process = display_process(process);
             failure.chain.push(format!("could not be killed, and still runs: {process}"));
         }
         // Whatever it did before that has happened.

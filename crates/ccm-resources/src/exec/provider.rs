@@ -1,11 +1,10 @@
 //! What both providers do alike: reading, running, and putting an end into words.
 
-use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
-use ccm_host::{Command, Exit, Finished, Host, Local, Process, StartError, random};
-use ccm_model::{Failure, FailureKind, Missing, escape_control};
+use ccm_host::{Command, Enforced, Exit, Finished, Host, LaunchPlan, Local, Purpose, StartError, random};
+use ccm_model::{Failure, FailureKind, Missing};
 use ccm_redaction::Redactor;
 
 use super::command::{Exec, Interpreter};
@@ -15,7 +14,6 @@ use super::judge::{Ended, Success, judge};
 use super::output::{Shown, tails};
 use super::record;
 use super::sandbox::SandboxProperties;
-use super::start::{Start, not_enforced, report};
 use super::state::ExecState;
 use super::tries::{Attempt, pause, told};
 use super::values::LogOutput;
@@ -63,7 +61,7 @@ impl Provider<ExecKind> for OnThisHost {
         _: &'a ExecState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(std::future::ready(foresee(exec, context)))
+        Box::pin(preflight(exec, context))
     }
 }
 
@@ -113,22 +111,25 @@ async fn status(
 /// Runs the command until it succeeds, as often as it may be tried. What will not get better by waiting is not
 /// tried again: a program that is not there, and a run that is to end.
 async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
-    let start = Start::settle(exec, context.host, context.directory)
-        .inspect_err(|_| context.leave(record::files(exec, None, None, true)))?;
-    let ended = try_all(exec, &start, context).await;
-    start.end(context);
+    let launch = exec.launch(context.directory);
+    let plan = context.host.executor.resolve(&launch, Purpose::Run).await.map_err(|error| {
+        context.leave(record::files(exec, None, None, true));
+        exec.start_failure(&error, context.directory)
+    })?;
+    let ended = try_all(exec, &*plan, context).await;
+    plan.close().await.into_iter().for_each(|warning| context.warn(warning));
     ended
 }
 
-async fn try_all(exec: &Exec, start: &Start<'_>, context: &mut Context<'_>) -> Result<Ended, Failure> {
-    let cwd = Some(start.cwd.as_path());
-    let command = start.command(&exec.line);
+async fn try_all(exec: &Exec, plan: &dyn LaunchPlan, context: &mut Context<'_>) -> Result<Ended, Failure> {
+    let cwd = Some(plan.cwd());
+    let command = exec.line.command(exec, plan);
     let mut command = command.inspect_err(|_| context.leave(record::files(exec, cwd, None, true)))?;
     command.stdin.clone_from(&exec.stdin);
     let mut enforced = None;
     let mut attempts: Vec<Attempt> = Vec::new();
     loop {
-        let (code, duration, judged, again) = match run(exec, start, &command, context).await {
+        let (code, duration, judged, again) = match run(exec, plan, &command, context).await {
             Ok(finished) => {
                 enforced.clone_from(&finished.enforced);
                 let redactor = context.secrets.redactor();
@@ -205,24 +206,23 @@ fn leaves(value: &serde_json::Value, texts: &mut Vec<String>) {
 /// Runs the command once to its end.
 async fn run(
     exec: &Exec,
-    start: &Start<'_>,
+    plan: &dyn LaunchPlan,
     command: &Command,
     context: &mut Context<'_>,
 ) -> Result<Finished, Failure> {
-    let (runner, cancellation) = (context.host.runner, context.cancellation);
+    let cancellation = context.cancellation;
     let show = exec.logoutput == LogOutput::Always && !exec.sensitive;
     let mut on_line = |stream, line: &str| {
         if show {
             context.line(stream, line);
         }
     };
-    let finished = runner.run(command, cancellation, &mut on_line).await;
-    let finished = finished.map_err(|error| start.failure(&error))?;
-    report(finished.enforced.as_ref(), context);
+    let finished = plan.run(command, cancellation, &mut on_line).await;
+    let finished = finished.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
+    not_enforced(finished.enforced.as_ref()).for_each(|warning| context.warn(warning));
     for process in &finished.left_running {
-        context.warn(format!("left running: {}", display_process(process)));
+        context.warn(format!("left running: {process}"));
     }
-    start.note_left_running(&finished.left_running);
     if show {
         for (stream, captured) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
             if let Some(more) = captured.total().checked_sub(SHOWN_LIVE).filter(|more| *more > 0) {
@@ -238,97 +238,6 @@ fn exit_code(finished: &Finished) -> Option<i32> {
         Exit::Code(code) => Some(code),
         _ => None,
     }
-}
-
-/// Number and name.
-pub(crate) fn display_process(process: &Process) -> String {
-    format!("{} {}", process.pid, process.name)
-}
-
-/// Puts a command that did not start into words, with advice.
-pub(crate) fn start_failure(error: &StartError, exec: &Exec, relative_to: &Path) -> Failure {
-    let mut failure = Failure::from_error(FailureKind::Start, error);
-    failure.property = error.property().map(Into::into);
-    match error {
-        StartError::NotFound { name, .. } if name.contains('/') => {
-            failure.missing = Some(Missing::Path(relative_to.join(name)).into());
-            if name.starts_with('~') {
-                failure.hints.push("`~` is not expanded: write the whole path".to_owned());
-            } else if !name.starts_with('/') {
-                let what = if exec.sandbox.is_some() { "the directory of the manifest" } else { "`cwd`" };
-                let hint = format!("it is relative to {what}, which is \"{}\"", relative_to.display());
-                failure.hints.push(hint);
-            }
-        }
-        StartError::NotFound { name, path } => {
-            failure.missing = Some(Missing::Program(name.clone()).into());
-            failure.hints.push(format!("looked in {path}"));
-            failure.hints.extend(misunderstood(exec, name));
-        }
-        StartError::InterpreterMissing { interpreter, .. } => {
-            failure.missing = Some(Missing::Path(interpreter.into()).into());
-        }
-        StartError::WorkingDirectory { path, .. } => {
-            failure.missing = Some(Missing::Path(path.clone()).into());
-            let executor = exec.executor.as_ref().filter(|executor| executor.work_dir.as_ref() == Some(path));
-            if let Some(executor) = executor.filter(|_| exec.cwd.is_none()) {
-                let name = escape_control(&executor.name);
-                failure.hints.push(format!("it is `default_work_dir` of the executor `{name}`"));
-            }
-        }
-        StartError::SandboxPath { path, source, .. } => {
-            failure.missing = Some(Missing::Path(path.clone()).into());
-            if source.kind() == std::io::ErrorKind::NotFound {
-                let hint = "what a sandbox opens has to be there before; an earlier resource can make it";
-                failure.hints.push(hint.to_owned());
-            }
-        }
-        StartError::DirectoryOutsideSandbox { .. } => {
-            failure.hints.push("add it to `read`, or use `workdir`".to_owned());
-        }
-        StartError::OutsideSandbox { .. } => {
-            failure.hints.push("open the directory that it is in with `read` of the sandbox".to_owned());
-        }
-        StartError::NotEnforceable { .. } => {
-            failure
-                .hints
-                .push("with `advisory: true` it runs, and what was not enforced is reported".to_owned());
-        }
-        _ => {}
-    }
-    if exec.sensitive {
-        hide_texts(&mut failure, exec);
-        if let StartError::NotFound { name, .. } = error {
-            let where_to = if name.contains('/') { "" } else { " in PATH" };
-            failure.chain = vec![format!("a program of exec#{} was not found{where_to}", exec.name)];
-            failure.hints.push("its name is not shown, because the exec is `sensitive`".to_owned());
-        }
-    }
-    failure
-}
-
-/// Hides what the command of an exec is made of.
-fn hide_texts(failure: &mut Failure, exec: &Exec) {
-    let redactor = Redactor::new(exec.texts());
-    for text in failure.chain.iter_mut().chain(&mut failure.hints) {
-        *text = redactor.redact(text).into_owned();
-    }
-}
-
-/// Advises what to do about a name that was hardly meant as a program's.
-fn misunderstood(exec: &Exec, name: &str) -> Option<String> {
-    const BUILTINS: [&str; 21] = [
-        "cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec", "trap", "ulimit", "umask",
-        "command", "type", "if", "for", "while", "case", "!", "{", "[[",
-    ];
-    if exec.interpreter == Interpreter::None && BUILTINS.contains(&name) {
-        return Some(format!("`{name}` is of the shell: add `provider: shell`"));
-    }
-    if name.contains('=') {
-        return Some("use `environment` to set variables".to_owned());
-    }
-    exec.command_is_name
-        .then(|| "no `command` is given, so the name of the resource is the command".to_owned())
 }
 
 /// Recognises a shell's own "not found", so that both providers say the same.
@@ -366,12 +275,20 @@ fn not_found_name(line: &str) -> Option<&str> {
     Some(name.strip_prefix("exec: ").unwrap_or(name))
 }
 
-/// Names what would keep the command from starting now, and what its sandbox would not be kept from.
-fn foresee(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Failure> {
-    let runner = context.host.runner;
-    let start = Start::plan(exec, context.host, context.directory)?;
-    let command = start.rehearsal(&exec.line)?;
-    let enforced = runner.rehearse(&command).map_err(|error| start.failure(&error))?;
+/// Reports what this kernel does not enforce, which only an advisory sandbox allows.
+pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = String> {
+    let missing = enforced.into_iter().flat_map(|enforced| &enforced.missing);
+    missing.map(|missing| format!("this kernel does not enforce {missing}"))
+}
+
+/// Returns warnings about what the sandbox of the command would not be kept from. An error is what would keep the command
+/// from starting now.
+async fn preflight(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Failure> {
+    let launch = exec.launch(context.directory);
+    let plan = context.host.executor.resolve(&launch, Purpose::Preflight).await;
+    let plan = plan.map_err(|error| exec.start_failure(&error, context.directory))?;
+    let enforced = plan.preflight(&exec.line.command(exec, &*plan)?);
+    let enforced = enforced.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
     Ok(not_enforced(enforced.as_ref()).collect())
 }
 

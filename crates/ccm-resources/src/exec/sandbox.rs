@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_host::{Enforced, Means, never_opened};
+use ccm_host::{BaseEnvironment, Enforced, Means, SandboxRequest, Workdir, never_opened};
 use ccm_model::{closest, escape_control};
 use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError, properties};
 use serde_json::{Value, json};
@@ -15,9 +15,9 @@ properties! {
         mode: Mode,
         /// Where it works, and may write: `private`, a fresh directory that is removed afterwards; `manifest`, the
         /// directory of the manifest; or a path.
-        workdir: Workdir { default: Some("`private`") },
+        workdir: WorkdirText { default: Some("`private`") },
         /// What its environment begins with: `minimal` is PATH, `inherit` all that ccm was started with.
-        env: StartsFrom { default: Some("`minimal`") },
+        env: BaseText { default: Some("`minimal`") },
         /// Let it use the network.
         network: bool { default: Some("`false`") },
         /// What it may read beside the system: paths, with all that is below them.
@@ -35,27 +35,13 @@ properties! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mode;
 
-/// Where a command works.
+/// Directory that a command works in; a relative path starts in the directory of the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Workdir {
-    /// In a directory of its own that is removed afterwards.
-    #[default]
-    Private,
-    /// In the directory of the manifest.
-    Manifest,
-    /// There; a relative path starts in the directory of the manifest.
-    At(PathBuf),
-}
+pub(crate) struct WorkdirText(pub Workdir);
 
-/// What the environment begins with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum StartsFrom {
-    /// PATH alone.
-    #[default]
-    Minimal,
-    /// The environment of ccm.
-    Inherit,
-}
+/// Variables that the environment begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BaseText(pub BaseEnvironment);
 
 /// A path that is opened; a relative one starts in the directory of the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +52,26 @@ pub(crate) struct OpenedPath(pub PathBuf);
 pub(crate) struct WrittenPath(pub PathBuf);
 
 impl SandboxProperties {
-    /// Tells whether the command works in a directory of its own.
+    /// Returns `true` if the command works in a directory of its own.
     pub(crate) fn is_private(&self) -> bool {
-        self.workdir.as_ref().is_none_or(|workdir| *workdir == Workdir::Private)
+        self.workdir.as_ref().is_none_or(|workdir| workdir.0 == Workdir::Private)
+    }
+
+    /// Returns what is asked of the executor.
+    pub(crate) fn request(&self) -> SandboxRequest {
+        SandboxRequest {
+            workdir: self.workdir.clone().unwrap_or_default().0,
+            read: self.read.iter().flatten().map(|path| path.0.clone()).collect(),
+            write: self.write.iter().flatten().map(|path| path.0.clone()).collect(),
+            network: self.network.unwrap_or_default(),
+            unix_sockets: self.unix_sockets.unwrap_or_default(),
+            advisory: self.advisory.unwrap_or_default(),
+        }
+    }
+
+    /// Returns the variables that the environment of the command begins with.
+    pub(crate) fn base_environment(&self) -> BaseEnvironment {
+        self.env.map_or(BaseEnvironment::Minimal, |base| base.0)
     }
 }
 
@@ -109,28 +112,28 @@ impl TextValue for Mode {
     }
 }
 
-impl TextValue for StartsFrom {
+impl TextValue for BaseText {
     const KIND: PropertyKind = PropertyKind::Words(&["minimal", "inherit"]);
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
         match text {
-            "minimal" => Ok(Self::Minimal),
-            "inherit" => Ok(Self::Inherit),
+            "minimal" => Ok(Self(BaseEnvironment::Minimal)),
+            "inherit" => Ok(Self(BaseEnvironment::Inherited)),
             other => Err(word("env", other, &["minimal", "inherit"])),
         }
     }
 }
 
-impl TextValue for Workdir {
+impl TextValue for WorkdirText {
     const KIND: PropertyKind =
         PropertyKind::Text(TextKind::STRICT.matching("^(private|manifest|[^~/]*/.*)$"));
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
         match text {
-            "private" => Ok(Self::Private),
-            "manifest" => Ok(Self::Manifest),
+            "private" => Ok(Self(Workdir::Private)),
+            "manifest" => Ok(Self(Workdir::Manifest)),
             text if text.contains('/') || text.starts_with('~') || text.is_empty() => {
-                path(text, true).map(Self::At)
+                path(text, true).map(|path| Self(Workdir::At(path)))
             }
             text if closest(text, ["private", "manifest"]).is_some() => {
                 Err(word("workdir", text, &["private", "manifest"]))

@@ -63,7 +63,7 @@ impl Call {
     }
 
     fn command(&self, host: Host<'_>, timeout: Option<Duration>) -> Command {
-        let mut environment = host.runner.base_environment();
+        let mut environment = host.system.base_environment();
         environment.retain(|(name, _)| ENVIRONMENT.iter().all(|(fixed, _)| fixed != name));
         environment.extend(ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())));
         Command {
@@ -85,11 +85,11 @@ pub(crate) struct Printed {
 pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result<Printed, Failure> {
     let command = call.command(reach.host, Some(QUERY));
     let finished = if is_short {
-        let host = Host { runner: reach.queries, ..reach.host };
+        let host = Host { executor: reach.queries, ..reach.host };
         let mut ignore = |_, _: &str| ControlFlow::Continue(());
         host.run_patiently(&command, reach.cancellation, QUERY, &mut ignore).await
     } else {
-        reach.queries.run(&command, reach.cancellation, &mut |_, _| {}).await
+        reach.queries.run_tool(&command, reach.cancellation, &mut |_, _| {}).await
     };
     let finished = judge(call, finished.map_err(|error| Failure::from_error(FailureKind::Start, &error))?)?;
     if finished.stdout.truncated() {

@@ -315,5 +315,5 @@ pub(super) fn matters(package: &Package, state: &State) -> bool {
 }
 
 pub(super) fn is_root(host: Host<'_>) -> bool {
-    host.runner.own_identity().is_ok_and(|identity| identity.uid == 0)
+    host.system.own_identity().is_ok_and(|identity| identity.uid == 0)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::{Context, Suitability};
-use ccm_host::{Attributes, Cancellation, Host, Local, NewContent, NewFile, Runner};
+use ccm_host::{Attributes, Cancellation, Executor, Host, Local, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind};
 
 use super::call::Call;
@@ -91,7 +91,7 @@ pub(crate) trait Tool: Sync {
 pub(crate) struct Reach<'a> {
     pub host: Host<'a>,
     /// Runs what changes nothing.
-    pub queries: &'a dyn Runner,
+    pub queries: &'a dyn Executor,
     pub cancellation: &'a Cancellation,
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{Command, Exit, Host, Runner, StartError};
+use ccm_host::{Command, Executor, Exit, Host, StartError};
 use ccm_model::{Failure, FailureKind, Missing, Stream, StreamTail, display_duration};
 
 use crate::printed::{tail, text};
@@ -24,11 +24,11 @@ pub(crate) struct Systemctl {
 impl Systemctl {
     /// Finds the program, and what it needs to find the manager.
     pub(crate) fn of(user: bool, host: Host<'_>) -> Result<Self, Failure> {
-        let mut environment = host.runner.base_environment();
+        let mut environment = host.system.base_environment();
         if user {
             environment.push(("XDG_RUNTIME_DIR".to_owned(), runtime_directory(host)?));
         }
-        Ok(Self { user, program: find("systemctl", host.runner)?, environment })
+        Ok(Self { user, program: find("systemctl", host)?, environment })
     }
 
     /// Asks something, and returns what was printed.
@@ -45,20 +45,20 @@ impl Systemctl {
         limit: Duration,
         context: &Context<'_>,
     ) -> Result<String, Failure> {
-        self.call(arguments, limit, context.host.runner, context).await
+        self.call(arguments, limit, context.host.executor, context).await
     }
 
     async fn call(
         &self,
         arguments: &[&str],
         limit: Duration,
-        runner: &dyn Runner,
+        executor: &dyn Executor,
         context: &Context<'_>,
     ) -> Result<String, Failure> {
         let whose = self.user.then_some("--user");
         let first = whose.into_iter().chain(["--no-ask-password", "--no-pager"]);
         let command = self.command(&self.program, first.chain(arguments.iter().copied()), limit);
-        let finished = runner.run(&command, context.cancellation, &mut |_, _| {}).await;
+        let finished = executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
         let finished = finished.map_err(|error| start_failure(&error))?;
         match finished.exit {
             Exit::Code(0) => Ok(text(&finished.stdout)),
@@ -83,10 +83,10 @@ impl Systemctl {
         since: Duration,
         context: &Context<'_>,
     ) -> Option<StreamTail> {
-        let program = find("journalctl", context.host.runner).ok()?;
+        let program = find("journalctl", context.host).ok()?;
         let run = async |arguments: &[&str]| {
             let command = self.command(&program, arguments.iter().copied(), QUESTION);
-            context.queries.run(&command, context.cancellation, &mut |_, _| {}).await
+            context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await
         };
         if !self.user {
             // What a process wrote last may not be there yet. To have failed means to see a little less.
@@ -117,12 +117,12 @@ impl Systemctl {
 /// Where the manager of a user is found.
 fn runtime_directory(host: Host<'_>) -> Result<String, Failure> {
     const VARIABLE: &str = "XDG_RUNTIME_DIR";
-    let inherited = host.runner.inherited_environment();
+    let inherited = host.system.inherited_environment();
     let given = inherited.into_iter().find(|(name, value)| name == VARIABLE && !value.is_empty());
     if let Some((_, given)) = given {
         return Ok(given);
     }
-    let own = host.runner.own_identity().map_err(|error| {
+    let own = host.system.own_identity().map_err(|error| {
         Failure::from_error(FailureKind::Read, &error).because_of("it can't be told who ccm runs as")
     })?;
     let usual = format!("/run/user/{}", own.uid);
@@ -139,10 +139,10 @@ fn runtime_directory(host: Host<'_>) -> Result<String, Failure> {
     Err(failure)
 }
 
-fn find(name: &str, runner: &dyn Runner) -> Result<PathBuf, Failure> {
-    let path = runner.base_environment().into_iter().find(|(name, _)| name == "PATH");
+fn find(name: &str, host: Host<'_>) -> Result<PathBuf, Failure> {
+    let path = host.system.base_environment().into_iter().find(|(name, _)| name == "PATH");
     let path = path.map(|(_, path)| path).unwrap_or_default();
-    runner.find(name, &path, Path::new("/")).map_err(|error| start_failure(&error))
+    host.system.find(name, &path, Path::new("/")).map_err(|error| start_failure(&error))
 }
 
 /// The end of the run came before that of systemctl.

@@ -86,7 +86,7 @@ impl Provider<ServiceKind> for Systemd {
         _: &'a State,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
-        let is_root = context.host.runner.own_identity().is_ok_and(|own| own.uid == 0);
+        let is_root = context.host.system.own_identity().is_ok_and(|own| own.uid == 0);
         let warning = "ccm does not run as root, and may not be allowed to do that";
         let warning = (!is_root && !service.user).then(|| warning.to_owned());
         Box::pin(std::future::ready(Ok(warning.into_iter().collect())))

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_host::{Cancellation, Clock, Host};
+use ccm_host::{Cancellation, Clock, Host, LocalExecutor};
 use ccm_model::{Resource, Transaction};
 use ccm_redaction::Secrets;
 use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
@@ -62,7 +62,8 @@ impl Machine {
             cancellation,
             describe_unchanged: true,
         };
-        let host = Host { runner: &self.runner, files: &self.files, clock };
+        let executor = LocalExecutor::new(&self.runner, &self.runner, &self.files);
+        let host = Host { executor: &executor, system: &self.runner, files: &self.files, clock };
         run(vec![resource], host, &manner).pop().expect("a transaction")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_host::{Cancellation, Command, Finished, Host, Local, Runner, RunnerAround, StartError};
+use ccm_host::{Cancellation, Command, Enforced, Finished, Host, Local, LocalExecutor, Runner, StartError};
 use ccm_model::{Outcome, Resource, Stream, Transaction};
 use ccm_redaction::Secrets;
 use ccm_testkit::{FakeClock, FakeFile, FakeFiles, FakeRunner};
@@ -26,7 +26,8 @@ impl<'a> Machine<'a> {
 
     fn run(&self, resources: Vec<Resource>) -> Vec<Transaction> {
         let clock = FakeClock::default();
-        let host = Host { runner: self, files: self.files, clock: &clock };
+        let executor = LocalExecutor::new(self, &self.runner, self.files);
+        let host = Host { executor: &executor, system: &self.runner, files: self.files, clock: &clock };
         let manner = Manner {
             noop: false,
             diff: false,
@@ -40,12 +41,12 @@ impl<'a> Machine<'a> {
     }
 }
 
-impl RunnerAround for Machine<'_> {
-    fn inner(&self) -> &dyn Runner {
-        &self.runner
+impl Runner for Machine<'_> {
+    fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        self.runner.preflight(command)
     }
 
-    fn run_around<'a>(
+    fn run<'a>(
         &'a self,
         command: &'a Command,
         cancellation: &'a Cancellation,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_host::{Cancellation, Files, Host, SystemFiles};
+use ccm_host::{Cancellation, Files, Host, LocalExecutor, SystemFiles};
 use ccm_model::{Resource, Transaction};
 use ccm_redaction::Secrets;
 use ccm_testkit::{FakeClock, FakeRunner, Scratch};
@@ -38,7 +38,9 @@ impl<'a> Runs<'a> {
     pub(crate) fn apply(&self, resource: Resource) -> Transaction {
         let here = SystemFiles::new(Cancellation::never());
         let (runner, clock) = (FakeRunner::default(), FakeClock::default());
-        let host = Host { runner: &runner, files: self.files.unwrap_or(&here), clock: &clock };
+        let files = self.files.unwrap_or(&here);
+        let executor = LocalExecutor::new(&runner, &runner, files);
+        let host = Host { executor: &executor, system: &runner, files, clock: &clock };
         let manner = Manner {
             noop: self.noop,
             diff: self.diff,

@@ -4,7 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use ccm_host::{Cancellation, Command, Exit, Finished, Host, Local, Runner, RunnerAround, StartError};
+use ccm_host::{
+    Cancellation, Command, Enforced, Exit, Finished, Host, Local, LocalExecutor, Runner, StartError,
+};
 use ccm_model::{Outcome, Resource, Stream, Transaction};
 use ccm_testkit::{FakeClock, FakeFile, FakeFiles, FakeRunner};
 
@@ -97,7 +99,9 @@ impl Machine {
     }
 
     fn run(&self, resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
-        let host = Host { runner: &self.runner, files: &self.files, clock: &self.clock };
+        let executor = LocalExecutor::new(&self.runner, &self.runner.fake, &self.files);
+        let (system, files, clock) = (&self.runner.fake, &self.files, &self.clock);
+        let host = Host { executor: &executor, system, files, clock };
         run_simply(resources, host, noop)
     }
 
@@ -176,12 +180,12 @@ pub(crate) struct Packaged {
     is_emptied: Cell<bool>,
 }
 
-impl RunnerAround for Packaged {
-    fn inner(&self) -> &dyn Runner {
-        &self.fake
+impl Runner for Packaged {
+    fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        self.fake.preflight(command)
     }
 
-    fn run_around<'a>(
+    fn run<'a>(
         &'a self,
         command: &'a Command,
         cancellation: &'a Cancellation,

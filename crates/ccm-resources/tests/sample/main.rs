@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 
 use ccm_engine::ResourceType;
 use ccm_expr::{Timestamp, Value};
-use ccm_host::Host;
+use ccm_host::{Host, LocalExecutor};
 use ccm_manifest::{FactPath, Loaded, Request, Sources, load, render, schema};
 use ccm_model::{Diagnostic, Event, Outcome, SourceMap};
 use ccm_properties::TypeSpec;
@@ -71,7 +71,8 @@ fn errors(memo: &str) -> Vec<String> {
 fn applied(memo: &str) -> (Outcome, serde_json::Value) {
     let resources = loaded(memo).catalog.expect("a catalog").resources;
     let (runner, files, clock) = (FakeRunner::default(), FakeFiles::default(), FakeClock::default());
-    let host = Host { runner: &runner, files: &files, clock: &clock };
+    let executor = LocalExecutor::new(&runner, &runner, &files);
+    let host = Host { executor: &executor, system: &runner, files: &files, clock: &clock };
     let transaction = run::run_types_simply(&types(), resources, host, false).pop().expect("a transaction");
     let outcome = transaction.outcome.clone();
     let mut encoder = Encoder::new(Ids::new(1), UNIX_EPOCH, "/m.yaml".to_owned(), "0.1.0");

@@ -1,6 +1,6 @@
 //! A machine with systemd that the test invents, and runs of one service on it.
 
-use ccm_host::{Exit, Host};
+use ccm_host::{Exit, Host, LocalExecutor};
 use ccm_model::{Resource, Transaction};
 use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 
@@ -80,7 +80,8 @@ impl Machine {
 
     /// Applies resources.
     pub(crate) fn run(&self, resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
-        let host = Host { runner: &self.runner, files: &self.files, clock: &self.clock };
+        let executor = LocalExecutor::new(&self.runner, &self.runner, &self.files);
+        let host = Host { executor: &executor, system: &self.runner, files: &self.files, clock: &self.clock };
         run_simply(resources, host, noop)
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ccm_host::{
     Account, AccountError, Cancellation, Captured, Command, Enforced, Exit, Finished, Identity, Level, Local,
-    PrivateDirectory, Runner, StartError,
+    LocalSystem, PrivateDirectory, Runner, StartError,
 };
 use ccm_model::Stream;
 
@@ -93,6 +93,47 @@ fn line(command: &Command) -> String {
 }
 
 impl Runner for FakeRunner {
+    fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        let missing = self.unenforceable.borrow().clone();
+        match &command.sandbox {
+            None => Ok(None),
+            Some(sandbox) if missing.is_empty() || sandbox.advisory => {
+                Ok(Some(Enforced { missing, ..Enforced::default() }))
+            }
+            Some(_) => Err(StartError::NotEnforceable { missing }),
+        }
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        Box::pin(async move {
+            let enforced = self.preflight(command)?;
+            self.ran.borrow_mut().push(command.clone());
+            if cancellation.level() > Level::Go {
+                return Ok(Self::finished(Exit::Cancelled));
+            }
+            let mut answers = self.answers.borrow_mut();
+            let finished = match answers.get_mut(&line(command)) {
+                Some(queue) if queue.len() > 1 => queue.pop_front(),
+                Some(queue) => queue.front().cloned(),
+                None => None,
+            };
+            let mut finished = finished.unwrap_or_else(|| Self::finished(Exit::Code(0)));
+            finished.enforced = finished.enforced.or(enforced);
+            for (stream, captured) in [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)]
+            {
+                String::from_utf8_lossy(&captured.head).lines().for_each(|line| on_line(stream, line));
+            }
+            Ok(finished)
+        })
+    }
+}
+
+impl LocalSystem for FakeRunner {
     fn find(&self, name: &str, path: &str, _: &Path) -> Result<PathBuf, StartError> {
         if self.missing.borrow().iter().any(|missing| missing == name) {
             return Err(StartError::NotFound { name: name.to_owned(), path: path.to_owned() });
@@ -142,44 +183,5 @@ impl Runner for FakeRunner {
 
     fn private_place(&self) -> io::Result<PathBuf> {
         Ok("/tmp".into())
-    }
-
-    fn rehearse(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
-        let missing = self.unenforceable.borrow().clone();
-        match &command.sandbox {
-            None => Ok(None),
-            Some(sandbox) if missing.is_empty() || sandbox.advisory => {
-                Ok(Some(Enforced { missing, ..Enforced::default() }))
-            }
-            Some(_) => Err(StartError::NotEnforceable { missing }),
-        }
-    }
-
-    fn run<'a>(
-        &'a self,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
-        Box::pin(async move {
-            let enforced = self.rehearse(command)?;
-            self.ran.borrow_mut().push(command.clone());
-            if cancellation.level() > Level::Go {
-                return Ok(Self::finished(Exit::Cancelled));
-            }
-            let mut answers = self.answers.borrow_mut();
-            let finished = match answers.get_mut(&line(command)) {
-                Some(queue) if queue.len() > 1 => queue.pop_front(),
-                Some(queue) => queue.front().cloned(),
-                None => None,
-            };
-            let mut finished = finished.unwrap_or_else(|| Self::finished(Exit::Code(0)));
-            finished.enforced = finished.enforced.or(enforced);
-            for (stream, captured) in [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)]
-            {
-                String::from_utf8_lossy(&captured.head).lines().for_each(|line| on_line(stream, line));
-            }
-            Ok(finished)
-        })
     }
 }

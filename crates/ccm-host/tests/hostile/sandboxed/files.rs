@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
-use ccm_host::{Runner as _, Sandbox};
+use ccm_host::{LocalSystem as _, Sandbox};
 
 use super::{Place, fail, launched, succeed};
 use crate::is_root;

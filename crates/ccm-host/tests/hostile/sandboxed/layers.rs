@@ -184,20 +184,20 @@ fn a_rehearsal_says_what_a_run_would_and_runs_nothing() {
     let test = "sandboxed::layers::a_rehearsal_says_what_a_run_would_and_runs_nothing";
     without(&[Layer::Seccomp], test, async |runner| {
         let place = Place::new();
-        let error = runner.rehearse(&place.shell("echo x > made")).expect_err("a refusal");
+        let error = runner.preflight(&place.shell("echo x > made")).expect_err("a refusal");
         assert_eq!(
             chain(&error),
             format!("this kernel can't enforce the sandbox: {}", NO_SECCOMP.join("; "))
         );
         let advisory = Sandbox { advisory: true, ..place.sandbox() };
         let advisory = place.shell_in(advisory, "echo x > made");
-        let enforced = runner.rehearse(&advisory).expect("a rehearsal").expect("what would be enforced");
+        let enforced = runner.preflight(&advisory).expect("a rehearsal").expect("what would be enforced");
         assert_eq!(enforced.missing, NO_SECCOMP);
         assert!(!place.at("work/made").exists());
         let elsewhere = Command { cwd: place.at("none"), ..advisory.clone() };
-        let error = runner.rehearse(&elsewhere).expect_err("no such directory");
+        let error = runner.preflight(&elsewhere).expect_err("no such directory");
         assert!(chain(&error).starts_with("working directory"), "{}", chain(&error));
-        assert_eq!(runner.rehearse(&Command::new("/bin/true")).expect("nothing to do"), None);
+        assert_eq!(runner.preflight(&Command::new("/bin/true")).expect("nothing to do"), None);
         // Nothing of it is left for a command to trip over.
         assert_eq!(run(runner, &advisory).await.enforced, Some(enforced));
     });

@@ -1,6 +1,6 @@
 //! Processes outside, and the end of those inside.
 
-use ccm_host::{Command, Exit, Layer, Runner as _, Sandbox};
+use ccm_host::{Command, Exit, Layer, LocalSystem as _, Sandbox};
 use ccm_testkit::wait_until;
 
 use super::layers::in_every_way;

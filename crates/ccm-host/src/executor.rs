@@ -1,0 +1,144 @@
+//! Starting commands somewhere: on this machine, or in another place that follows the same contract.
+//!
+//! A [`Launch`] is what a manifest asks for, in names. An [`Executor`] resolves it into a [`LaunchPlan`], which knows
+//! the numbers, the programs and the directories of its place, and runs the commands of one resource there.
+
+mod local;
+mod middleware;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ccm_model::Stream;
+
+use crate::Local;
+use crate::command::{Cancellation, Command, Finished, Runner, StartError};
+
+pub use local::{LocalExecutor, LocalSystem};
+pub use middleware::RunnerMiddleware;
+
+/// Place that commands are started in, and the only way to start one in a run.
+pub trait Executor {
+    /// Resolves what a manifest asks for, and makes what its commands need to start. A plan that is dropped instead
+    /// of [closed](LaunchPlan::close) removes what it has made as far as it can without waiting.
+    fn resolve<'a>(
+        &'a self,
+        launch: &'a Launch,
+        purpose: Purpose,
+    ) -> Local<'a, Result<Box<dyn LaunchPlan + 'a>, StartError>>;
+
+    /// Runs a tool such as `apt-get`, whose command is complete. The default launch runs on this machine.
+    fn run_tool<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        Box::pin(async move {
+            let launch = Launch::default();
+            let plan = self.resolve(&launch, Purpose::Run).await?;
+            let finished = plan.run(command, cancellation, on_line).await;
+            // Nothing is made for the default launch.
+            let _no_warnings = plan.close().await;
+            finished
+        })
+    }
+}
+
+/// Resolved launch. It starts the commands of one resource, one after the other, and owns what was made for them.
+pub trait LaunchPlan: Runner {
+    /// Returns the working directory of its commands.
+    fn cwd(&self) -> &Path;
+
+    /// Returns the directory that the relative path of a program starts from.
+    fn program_base(&self) -> &Path;
+
+    /// Looks a program up, and returns the complete command.
+    fn command(&self, program: &str, args: &[String]) -> Result<Command, StartError>;
+
+    /// Removes what was made, and returns a warning for each thing that could not be removed.
+    fn close<'p>(self: Box<Self>) -> Local<'p, Vec<String>>
+    where
+        Self: 'p;
+}
+
+/// Purpose of a [`LaunchPlan`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Commands are run.
+    Run,
+    /// Commands are only [checked](Runner::preflight), as in noop. Nothing is made.
+    Preflight,
+}
+
+/// Request of a manifest for the commands of one resource, in names: the user, the group and the program that a name
+/// stands for depend on the executor. By default a command runs on this machine as the user who runs ccm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// User, by name or in digits; else the one who runs ccm.
+    pub user: Option<String>,
+    /// Primary group, by name or in digits; else the one of the user.
+    pub group: Option<String>,
+    /// Permissions that new files do not get; else those that ccm keeps from its own.
+    pub umask: Option<u32>,
+    /// Working directory; else the `workdir` of the sandbox, else the root directory.
+    pub cwd: Option<PathBuf>,
+    /// Variables that the environment begins with.
+    pub base: BaseEnvironment,
+    /// Variables laid over the base environment; of several values of one name the last counts. A PATH among them is
+    /// also where programs are looked up.
+    pub environment: Vec<(String, String)>,
+    /// Time that each command has; `None` is without an end.
+    pub timeout: Option<Duration>,
+    /// Confinement of the commands; else they may do what their user may.
+    pub sandbox: Option<SandboxRequest>,
+    /// Keeps arguments out of debug messages.
+    pub sensitive: bool,
+    /// The program is the interpreter of what was asked for, so that a sandbox may start it wherever it lies.
+    pub is_interpreted: bool,
+    /// Directory of the manifest, where relative paths of the sandbox and of its programs start.
+    pub manifest_directory: PathBuf,
+}
+
+/// Variables that the environment of a command begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BaseEnvironment {
+    /// `PATH`, the variables of the user, and the language.
+    #[default]
+    Standard,
+    /// None.
+    Empty,
+    /// `PATH` alone.
+    Minimal,
+    /// All variables that ccm was started with.
+    Inherited,
+}
+
+/// Sandbox of a [`Launch`]. Relative paths start in the directory of the manifest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SandboxRequest {
+    /// Directory to work in, which may be read and written.
+    pub workdir: Workdir,
+    /// Paths that may be read and executed besides.
+    pub read: Vec<PathBuf>,
+    /// Paths that may be read, executed and written besides.
+    pub write: Vec<PathBuf>,
+    /// Allows the network.
+    pub network: bool,
+    /// Allows Unix sockets.
+    pub unix_sockets: bool,
+    /// Runs commands also if not all of this can be enforced.
+    pub advisory: bool,
+}
+
+/// Directory that a sandboxed command works in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Workdir {
+    /// A fresh directory that is removed afterwards.
+    #[default]
+    Private,
+    /// The directory of the manifest.
+    Manifest,
+    /// The directory at this path.
+    At(PathBuf),
+}

@@ -1,0 +1,150 @@
+//! The sandbox of a local plan.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{LocalExecutor, LocalSystem};
+use crate::account::Identity;
+use crate::command::{Command, Process, Sandbox, StartError};
+use crate::executor::{Launch, Purpose, Workdir};
+use crate::private::PrivateDirectory;
+
+/// Directory that every sandbox opens and everybody can enter.
+const ALWAYS_OPEN: &str = "/usr";
+
+/// Sandbox of a plan, and what it needs on this machine.
+pub(super) struct Confined {
+    pub(super) sandbox: Sandbox,
+    /// The directory of the manifest, without links.
+    pub(super) manifest_directory: PathBuf,
+    pub(super) private: Private,
+}
+
+/// Private directory of the commands of a plan.
+pub(super) enum Private {
+    /// It exists until the plan is closed.
+    Made(PrivateDirectory),
+    /// A run would make it. It does not exist.
+    Planned(PathBuf),
+}
+
+impl Private {
+    fn new(system: &dyn LocalSystem, owner: Option<&Identity>, purpose: Purpose) -> Result<Self, StartError> {
+        let private = match purpose {
+            Purpose::Run => system.private_directory(owner).map(Self::Made),
+            Purpose::Preflight => {
+                system.private_place().map(|place| Self::Planned(place.join("ccm-private").join("work")))
+            }
+        };
+        private.map_err(|source| StartError::PrivateDirectory { source })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::Made(made) => made.path(),
+            Self::Planned(path) => path,
+        }
+    }
+}
+
+impl Confined {
+    pub(super) fn resolve(
+        launch: &Launch,
+        LocalExecutor { system, files, .. }: LocalExecutor<'_>,
+        identity: Option<&Identity>,
+        purpose: Purpose,
+    ) -> Result<Option<Self>, StartError> {
+        let Some(request) = &launch.sandbox else { return Ok(None) };
+        let canonical = |property: &str, path: &Path| {
+            let path = launch.manifest_directory.join(path);
+            files.canonical(&path).map_err(|source| StartError::SandboxPath {
+                property: property.to_owned(),
+                path,
+                source,
+            })
+        };
+        let all = |property, paths: &[PathBuf]| {
+            paths.iter().map(|path| canonical(property, path)).collect::<Result<Vec<_>, _>>()
+        };
+        let read = all("read", &request.read)?;
+        let mut write = all("write", &request.write)?;
+        let manifest_directory = files.canonical(&launch.manifest_directory).map_err(|source| {
+            StartError::ManifestDirectory { path: launch.manifest_directory.clone(), source }
+        })?;
+        let workdir = match &request.workdir {
+            Workdir::Private => None,
+            Workdir::Manifest => Some(manifest_directory.clone()),
+            Workdir::At(path) => Some(canonical("workdir", path)?),
+        };
+        let private = Private::new(system, identity, purpose)?;
+        if workdir.is_some() {
+            // For temporary files.
+            write.push(private.path().to_owned());
+        }
+        let sandbox = Sandbox {
+            workdir: workdir.unwrap_or_else(|| private.path().to_owned()),
+            read,
+            write,
+            network: request.network,
+            unix_sockets: request.unix_sockets,
+            advisory: request.advisory,
+        };
+        Ok(Some(Self { sandbox, manifest_directory, private }))
+    }
+
+    /// Confines a command, and opens one more path to it. For a preflight, the directory that only a run would make is
+    /// left out or replaced by one that every sandbox opens anyway, so that no more can be seen from inside than in a
+    /// run.
+    pub(super) fn apply_to(&self, command: &mut Command, opened: Option<PathBuf>) {
+        let mut sandbox = self.sandbox.clone();
+        sandbox.read.extend(opened);
+        if let Private::Planned(planned) = &self.private {
+            sandbox.write.retain(|path| path != planned);
+            for path in [&mut sandbox.workdir, &mut command.cwd] {
+                if path == planned {
+                    *path = PathBuf::from(ALWAYS_OPEN);
+                }
+            }
+        }
+        command.sandbox = Some(sandbox);
+    }
+
+    /// Removes what was made. Returns a warning if that is not possible.
+    pub(super) fn remove(self, left_running: &[Process]) -> Option<String> {
+        let Private::Made(private) = self.private else { return None };
+        let path = private.path().display().to_string();
+        private.remove().err().map(|error| not_removed(&path, left_running, &error))
+    }
+}
+
+/// Returns the warning about a private directory that still exists, with its probable cause.
+fn not_removed(path: &str, left_running: &[Process], error: &io::Error) -> String {
+    let left: Vec<String> = left_running.iter().map(Process::to_string).collect();
+    let cause = match &left[..] {
+        [] => String::new(),
+        left => format!(", because what is left running may still write into it ({})", left.join(", ")),
+    };
+    format!("the private directory \"{path}\" could not be removed{cause}: {error}; the next run removes it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_hold_a_private_directory_is_named() {
+        let daemon = Process { pid: 7, name: "daemon".to_owned() };
+        let error = io::Error::other("it does not become empty");
+        for (left, cause) in
+            [(&[][..], ""), (&[daemon], ", because what is left running may still write into it (7 daemon)")]
+        {
+            assert_eq!(
+                not_removed("/tmp/x", left, &error),
+                format!(
+                    "the private directory \"/tmp/x\" could not be removed{cause}: it does not become empty; the next \
+                     run removes it"
+                )
+            );
+        }
+    }
+}

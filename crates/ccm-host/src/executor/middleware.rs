@@ -1,0 +1,80 @@
+//! Something done around each command of an executor.
+
+use std::path::Path;
+
+use ccm_model::Stream;
+
+use super::{Executor, Launch, LaunchPlan, Purpose};
+use crate::Local;
+use crate::command::{Cancellation, Command, Enforced, Finished, Runner, StartError};
+
+/// Executor around another one that does something more where a command is run. No command of the inner executor
+/// escapes it, whether of a manifest or of a tool.
+pub trait RunnerMiddleware {
+    /// Returns the executor that starts the commands.
+    fn inner(&self) -> &dyn Executor;
+
+    /// Runs a command with the plan of the inner executor, as [`Runner::run`] does.
+    fn run_around<'a>(
+        &'a self,
+        runner: &'a dyn Runner,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>>;
+}
+
+impl<T: RunnerMiddleware> Executor for T {
+    fn resolve<'a>(
+        &'a self,
+        launch: &'a Launch,
+        purpose: Purpose,
+    ) -> Local<'a, Result<Box<dyn LaunchPlan + 'a>, StartError>> {
+        Box::pin(async move {
+            let plan = self.inner().resolve(launch, purpose).await?;
+            Ok(Box::new(PlanWithin { plan, middleware: self }) as Box<dyn LaunchPlan + 'a>)
+        })
+    }
+}
+
+/// Plan whose commands are run by a middleware.
+struct PlanWithin<'a, T> {
+    plan: Box<dyn LaunchPlan + 'a>,
+    middleware: &'a T,
+}
+
+impl<T: RunnerMiddleware> LaunchPlan for PlanWithin<'_, T> {
+    fn cwd(&self) -> &Path {
+        self.plan.cwd()
+    }
+
+    fn program_base(&self) -> &Path {
+        self.plan.program_base()
+    }
+
+    fn command(&self, program: &str, args: &[String]) -> Result<Command, StartError> {
+        self.plan.command(program, args)
+    }
+
+    fn close<'p>(self: Box<Self>) -> Local<'p, Vec<String>>
+    where
+        Self: 'p,
+    {
+        self.plan.close()
+    }
+}
+
+impl<T: RunnerMiddleware> Runner for PlanWithin<'_, T> {
+    fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        self.plan.preflight(command)
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        self.middleware.run_around(&*self.plan, command, cancellation, on_line)
+    }
+}

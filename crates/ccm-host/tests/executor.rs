@@ -1,0 +1,93 @@
+//! Executors: every command passes through the middleware around them, and a preflight makes nothing.
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use ccm_host::{
+    Cancellation, Command, Executor, Exit, Finished, Launch, LaunchPlan, Local, LocalExecutor, Purpose,
+    Runner, RunnerMiddleware, SandboxRequest, StartError,
+};
+use ccm_model::Stream;
+use ccm_testkit::{FakeFiles, FakeRunner};
+
+/// Notes each command in a log that several middlewares share.
+struct Noting<'a> {
+    inner: &'a dyn Executor,
+    name: &'static str,
+    log: &'a RefCell<Vec<String>>,
+}
+
+impl RunnerMiddleware for Noting<'_> {
+    fn inner(&self) -> &dyn Executor {
+        self.inner
+    }
+
+    fn run_around<'a>(
+        &'a self,
+        runner: &'a dyn Runner,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        self.log.borrow_mut().push(format!("{} {}", self.name, command.program.display()));
+        runner.run(command, cancellation, on_line)
+    }
+}
+
+async fn planned<'a>(
+    executor: &'a dyn Executor,
+    launch: &'a Launch,
+    purpose: Purpose,
+) -> Box<dyn LaunchPlan + 'a> {
+    executor.resolve(launch, purpose).await.unwrap_or_else(|error| unreachable!("a plan: {error}"))
+}
+
+fn block_on(body: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(body);
+}
+
+#[test]
+fn no_command_escapes_a_middleware() {
+    block_on(async {
+        let (runner, files) = (FakeRunner::default(), FakeFiles::default());
+        let log = RefCell::default();
+        let local = LocalExecutor::new(&runner, &runner, &files);
+        let inner = Noting { inner: &local, name: "inner", log: &log };
+        let outer = Noting { inner: &inner, name: "outer", log: &log };
+        let (launch, never) = (Launch::default(), Cancellation::never());
+
+        let plan = planned(&outer, &launch, Purpose::Run).await;
+        let command = plan.command("guard", &[]).expect("a program");
+        plan.preflight(&command).expect("a preflight");
+        assert!(log.borrow().is_empty(), "a preflight runs nothing");
+        for _ in 0..2 {
+            let finished = plan.run(&command, &never, &mut |_, _| {}).await.expect("a start");
+            assert_eq!(finished.exit, Exit::Code(0));
+        }
+        assert!(plan.close().await.is_empty());
+        outer.run_tool(&Command::new("tool"), &never, &mut |_, _| {}).await.expect("a start");
+        let expected =
+            ["outer guard", "inner guard", "outer guard", "inner guard", "outer tool", "inner tool"];
+        assert_eq!(*log.borrow(), expected);
+        assert_eq!(runner.lines(), ["guard", "guard", "tool"]);
+    });
+}
+
+#[test]
+fn a_preflight_makes_no_directory_and_opens_no_more_than_a_run() {
+    block_on(async {
+        let (runner, mut files) = (FakeRunner::default(), FakeFiles::default());
+        files.directories.insert("/m".into());
+        let executor = LocalExecutor::new(&runner, &runner, &files);
+        let sandbox = Some(SandboxRequest::default());
+        let launch = Launch { sandbox, manifest_directory: "/m".into(), ..Launch::default() };
+        for (purpose, cwd) in [(Purpose::Run, "/tmp/private/work"), (Purpose::Preflight, "/usr")] {
+            let plan = planned(&executor, &launch, purpose).await;
+            let command = plan.command("guard", &[]).expect("a program");
+            let sandbox = command.sandbox.expect("a sandbox");
+            assert_eq!((command.cwd.as_path(), sandbox.workdir.as_path()), (Path::new(cwd), Path::new(cwd)));
+            assert!(sandbox.read.is_empty() && sandbox.write.is_empty(), "{sandbox:?}");
+        }
+    });
+}

@@ -1,0 +1,157 @@
+//! What the command and the guards of an exec ask of an executor, and what is said if they do not start.
+
+use std::path::Path;
+
+use ccm_host::{AccountError, BaseEnvironment, Command, Launch, LaunchPlan, StartError};
+use ccm_model::{Failure, FailureKind, Missing, escape_control};
+use ccm_redaction::Redactor;
+
+use super::command::{CommandLine, Exec, Interpreter};
+use super::sandbox::SandboxProperties;
+
+impl Exec {
+    /// Returns the launch of its command and its guards. `directory` is that of the manifest.
+    pub(crate) fn launch(&self, directory: &Path) -> Launch {
+        let path = self.path.iter().map(|path| ("PATH".to_owned(), path.clone()));
+        let mut launch = Launch {
+            user: self.user.clone(),
+            group: self.group.clone(),
+            umask: self.umask,
+            cwd: self.cwd.clone(),
+            base: BaseEnvironment::Standard,
+            environment: self.environment.iter().cloned().chain(path).collect(),
+            timeout: self.timeout,
+            sandbox: self.sandbox.as_ref().map(SandboxProperties::request),
+            sensitive: self.sensitive,
+            is_interpreted: self.interpreter == Interpreter::Shell,
+            manifest_directory: directory.to_owned(),
+        };
+        if let Some(settings) = &self.executor {
+            settings.complete(&mut launch);
+        }
+        if let Some(sandbox) = &self.sandbox {
+            launch.base = sandbox.base_environment();
+        }
+        launch
+    }
+
+    /// Returns the failure of a command that did not start, with advice. `program_base` is where the relative path of
+    /// its program starts.
+    pub(crate) fn start_failure(&self, error: &StartError, program_base: &Path) -> Failure {
+        let mut failure = Failure::from_error(FailureKind::Start, error);
+        failure.property = error.property().map(Into::into);
+        match error {
+            StartError::NotFound { name, .. } if name.contains('/') => {
+                failure.missing = Some(Missing::Path(program_base.join(name)).into());
+                if name.starts_with('~') {
+                    failure.hints.push("`~` is not expanded: write the whole path".to_owned());
+                } else if !name.starts_with('/') {
+                    let what = if self.sandbox.is_some() { "the directory of the manifest" } else { "`cwd`" };
+                    let hint = format!("it is relative to {what}, which is \"{}\"", program_base.display());
+                    failure.hints.push(hint);
+                }
+            }
+            StartError::NotFound { name, path } => {
+                failure.missing = Some(Missing::Program(name.clone()).into());
+                failure.hints.push(format!("looked in {path}"));
+                failure.hints.extend(self.misunderstood(name));
+            }
+            StartError::InterpreterMissing { interpreter, .. } => {
+                failure.missing = Some(Missing::Path(interpreter.into()).into());
+            }
+            StartError::WorkingDirectory { path, .. } => {
+                failure.missing = Some(Missing::Path(path.clone()).into());
+                let executor =
+                    self.executor.as_ref().filter(|executor| executor.work_dir.as_ref() == Some(path));
+                if let Some(executor) = executor.filter(|_| self.cwd.is_none()) {
+                    let name = escape_control(&executor.name);
+                    failure.hints.push(format!("it is `default_work_dir` of the executor `{name}`"));
+                }
+            }
+            StartError::SandboxPath { path, source, .. } => {
+                failure.missing = Some(Missing::Path(path.clone()).into());
+                if source.kind() == std::io::ErrorKind::NotFound {
+                    let hint = "what a sandbox opens has to be there before; an earlier resource can make it";
+                    failure.hints.push(hint.to_owned());
+                }
+            }
+            StartError::DirectoryOutsideSandbox { .. } => {
+                failure.hints.push("add it to `read`, or use `workdir`".to_owned());
+            }
+            StartError::OutsideSandbox { .. } => {
+                failure.hints.push("open the directory that it is in with `read` of the sandbox".to_owned());
+            }
+            StartError::NotAllowedInSandbox { directory, .. } => failure.hints.push(format!(
+                "name a program of the system without its path; others have to lie below \"{}\" or in `workdir`",
+                directory.display()
+            )),
+            StartError::NotEnforceable { .. } => {
+                failure
+                    .hints
+                    .push("with `advisory: true` it runs, and what was not enforced is reported".to_owned());
+            }
+            StartError::Account { source, .. } => {
+                if let Some((name, hint)) = unknown_principal(source) {
+                    failure.missing = Some(Missing::Principal(name).into());
+                    failure.hints.push(hint.to_owned());
+                }
+            }
+            StartError::OwnIdentity { .. } => failure.kind = FailureKind::Read,
+            _ => {}
+        }
+        if self.sensitive {
+            self.hide_texts(&mut failure);
+            if let StartError::NotFound { name, .. } = error {
+                let where_to = if name.contains('/') { "" } else { " in PATH" };
+                failure.chain = vec![format!("a program of exec#{} was not found{where_to}", self.name)];
+                failure.hints.push("its name is not shown, because the exec is `sensitive`".to_owned());
+            }
+        }
+        failure
+    }
+
+    /// Hides what its commands are made of.
+    fn hide_texts(&self, failure: &mut Failure) {
+        let redactor = Redactor::new(self.texts());
+        for text in failure.chain.iter_mut().chain(&mut failure.hints) {
+            *text = redactor.redact(text).into_owned();
+        }
+    }
+
+    /// Returns advice about a name that was hardly meant as a program's.
+    fn misunderstood(&self, name: &str) -> Option<String> {
+        const BUILTINS: [&str; 21] = [
+            "cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec", "trap", "ulimit",
+            "umask", "command", "type", "if", "for", "while", "case", "!", "{", "[[",
+        ];
+        if self.interpreter == Interpreter::None && BUILTINS.contains(&name) {
+            return Some(format!("`{name}` is of the shell: add `provider: shell`"));
+        }
+        if name.contains('=') {
+            return Some("use `environment` to set variables".to_owned());
+        }
+        self.command_is_name
+            .then(|| "no `command` is given, so the name of the resource is the command".to_owned())
+    }
+}
+
+impl CommandLine {
+    /// Returns the command that is run, its program looked up.
+    pub(crate) fn command(&self, exec: &Exec, plan: &dyn LaunchPlan) -> Result<Command, Failure> {
+        let command = plan.command(&self.program, &self.args);
+        command.map_err(|error| exec.start_failure(&error, plan.program_base()))
+    }
+}
+
+/// Returns the name of a user or group that an earlier resource could make, and advice.
+fn unknown_principal(error: &AccountError) -> Option<(String, &'static str)> {
+    match error {
+        AccountError::NoUser { name } | AccountError::NoGroup { name } => {
+            Some((name.clone(), "look for a misspelling, or make it in an earlier resource"))
+        }
+        AccountError::NoEntry { number } => {
+            Some((number.to_string(), "name a user that has an entry, or make one in an earlier resource"))
+        }
+        _ => None,
+    }
+}

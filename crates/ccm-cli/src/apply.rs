@@ -7,10 +7,10 @@ use std::pin::pin;
 use std::time::Duration;
 
 use ccm_host::signals::{Signal, Signals};
-use ccm_host::{Cancellation, Level, Outlet};
+use ccm_host::{Level, Outlet};
 use ccm_model::{Event, RunSummary};
 use ccm_report::Recorded;
-use ccm_runtime::{Emitted, ExitCode, Manifest, Mode, Run, RunOptions, Selection};
+use ccm_runtime::{Canceller, Emitted, ExitCode, Manifest, Mode, Run, RunOptions, Selection};
 
 use crate::arguments::{Apply, Output};
 use crate::listeners::{self, EventsFile, Listeners};
@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &Apply) -> ExitCode {
     };
     let mode = if arguments.noop { Mode::Plan } else { Mode::Apply };
     let is_written = arguments.output != Output::Text || events_file.is_some();
+    let canceller = Canceller::new();
     let options = RunOptions {
         fail_on_error: arguments.fail_on_error,
         diff: arguments.diff,
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: &Apply) -> ExitCode {
         json_lines: is_written,
         lock_wait: arguments.lock_wait,
         keep_runs: arguments.keep_runs,
+        canceller: canceller.clone(),
     };
     runtime.block_on(async {
         let signals = match Signals::listen() {
@@ -74,7 +76,7 @@ pub(crate) fn run(arguments: &Apply) -> ExitCode {
         };
         debug_log::write_through(&screen);
         let listeners = RefCell::new(Listeners::new(arguments, events_file, (output.clone(), screen)));
-        if let Err(error) = watch::begin(signals, arguments.timeout, session.canceller()) {
+        if let Err(error) = watch::begin(signals, arguments.timeout, canceller.clone()) {
             return cannot_start(&error);
         }
         let mut summary = shown(&mut run, &manifest, only.as_ref(), &listeners, &mut |_| {}).await;
@@ -83,7 +85,7 @@ pub(crate) fn run(arguments: &Apply) -> ExitCode {
             let verify = idempotence::Verification { arguments, session: &session, input: &input };
             (summary, code) = verify.run(&mut run, &listeners, summary, code).await;
         }
-        told(listeners.into_inner(), &mut run, &output, session.cancellation(), &summary, code).await
+        told(listeners.into_inner(), &mut run, &output, &canceller, &summary, code).await
     })
 }
 
@@ -102,7 +104,7 @@ async fn told(
     listeners: Listeners,
     run: &mut Run<'_>,
     output: &Outlet,
-    cancellation: &Cancellation,
+    canceller: &Canceller,
     summary: &RunSummary,
     code: ExitCode,
 ) -> ExitCode {
@@ -110,7 +112,7 @@ async fn told(
     tokio::select! {
         biased;
         () = output.emptied() => debug_log::write_at_once(),
-        () = given_up(cancellation) => {}
+        () = given_up(canceller) => {}
     }
     let code = ended.finish(output.result(), code);
     end_record(run, summary, code)
@@ -172,13 +174,13 @@ fn show_rendered(manifest: &Manifest<'_>) -> ExitCode {
 }
 
 /// Waits until a reader who stands still need not be waited for any more, because the run is to end.
-async fn given_up(cancellation: &Cancellation) {
+async fn given_up(canceller: &Canceller) {
     const AFTER_STOP: Duration = Duration::from_secs(2);
     // One who reads is given the time to do so.
     const AFTER_KILL: Duration = Duration::from_millis(500);
-    cancellation.reached(Level::Stop).await;
+    canceller.reached(Level::Stop).await;
     tokio::select! {
-        () = cancellation.reached(Level::Kill) => {
+        () = canceller.reached(Level::Kill) => {
             ccm_host::after(Some(AFTER_KILL)).await;
         }
         _ = ccm_host::after(Some(AFTER_STOP)) => {}

@@ -12,7 +12,7 @@ use ccm_model::{Diagnostic, escape_control, quote_words};
 
 use crate::arguments::HieraParse;
 use crate::{diagnostics, manifest, messages, printed, session, show};
-use ccm_runtime::{DataFile, DataOptions, ExitCode, Facts, Mistakes, ResolvedData, at, read_text, url_hint};
+use ccm_runtime::{DataFile, DataOptions, ExitCode, Facts, Mistakes, ResolvedData, at, url_hint};
 
 /// A file of values may have this many bytes.
 const LONGEST: u64 = 64 << 20;
@@ -25,7 +25,8 @@ pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
         return ExitCode::NothingRun;
     }
     let path = (arguments.file != Path::new("-")).then_some(&*arguments.file);
-    let (name, text) = match read_text(path, LONGEST, "file") {
+    let session = session::open();
+    let (name, text) = match session.read_text(path, LONGEST, "file") {
         Ok(read) => read,
         Err(error) => return manifest::text_not_read(&error),
     };
@@ -36,7 +37,7 @@ pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
         system_facts: arguments.system_facts,
         environment_facts: arguments.env_facts,
     };
-    let mut parsed = session::open().data(&file, &options);
+    let mut parsed = session.data(&file, &options);
     if !arguments.system_facts {
         for diagnostic in &mut parsed.diagnostics {
             let mut names = diagnostic.missing.as_deref().unwrap_or_default().split('.');

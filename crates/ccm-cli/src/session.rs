@@ -26,6 +26,7 @@ fn with_state(state_directory: Option<PathBuf>) -> Session {
         state_directory,
         // Every process has its own program under this path, also after an update has replaced the file.
         launcher: Some("/proc/self/exe".into()),
+        ..Config::default()
     };
     Session::open(config).on_notice(show)
 }

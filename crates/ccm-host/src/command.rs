@@ -400,9 +400,9 @@ impl StartError {
     /// Returns the property of the resource that asked for the step that failed.
     pub fn property(&self) -> Option<&'static str> {
         match self {
-            Self::NotRoot { property, .. } | Self::NoLauncher { property } | Self::Account { property, .. } => {
-                Some(property)
-            }
+            Self::NotRoot { property, .. }
+            | Self::NoLauncher { property }
+            | Self::Account { property, .. } => Some(property),
             // The launcher's own steps belong to no property.
             Self::Step { property, .. } => {
                 ["user", "group", "umask", "sandbox"].into_iter().find(|known| known == property)

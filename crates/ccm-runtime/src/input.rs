@@ -9,7 +9,7 @@ use ccm_manifest::{DataFile, Request, Sources as _};
 
 use crate::machine::{MachineSources, url_hint};
 use crate::session::Session;
-use crate::text::{TextError, read_text};
+use crate::text::TextError;
 
 /// Default limit of the size of a manifest, in bytes.
 pub const MAX_MANIFEST_SIZE: u64 = 64 << 20;
@@ -136,7 +136,7 @@ impl Session {
         let (name, text) = if let Some(kept) = text {
             kept
         } else {
-            let (name, text) = read_text(source.path(), max_size, "manifest")?;
+            let (name, text) = self.read_text(source.path(), max_size, "manifest")?;
             (name, text.into())
         };
         let hiera = data_files(&values.data.files, &machine)?;

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use ccm_engine::{Ledger, LedgerError, LedgerRun};
 use ccm_host::state::Directory;
-use ccm_host::{Cancellation, Files, Look, SystemFiles};
+use ccm_host::{Files, Look};
 use ccm_report::RunIdentity;
 
 use crate::input::Source;
@@ -35,7 +35,7 @@ impl Manifest<'_> {
     ) -> Result<Option<Ledger>, LedgerError> {
         let is_file = self.input.source != Source::StandardInput;
         let manifest = if is_file {
-            without_parents(&run.manifest, &SystemFiles::new(Cancellation::never()))
+            without_parents(&run.manifest, &*self.session.doors.files)
         } else {
             run.manifest.clone()
         };
@@ -95,6 +95,7 @@ fn above(path: &Path, files: &dyn Files) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use ccm_host::{Cancellation, SystemFiles};
     use ccm_testkit::Scratch;
 
     use super::*;

@@ -21,6 +21,8 @@
 //! [`Session::on_notice`], and a [`Canceller`] ends runs from another thread. A session stays on its thread, and two
 //! sessions share nothing. A run needs a tokio runtime with time and I/O; one for the current thread is enough.
 
+mod canceller;
+mod doors;
 mod evaluate;
 mod exit;
 mod input;
@@ -34,8 +36,10 @@ mod session;
 mod status;
 mod text;
 
+pub use canceller::Canceller;
 pub use ccm_graph::Format;
 pub use ccm_manifest::{DataFile, Evaluated, Named, ParsedData, ResolvedData};
+pub use doors::{Commands, Doors, SystemDoors};
 pub use evaluate::{DataOptions, EvaluationError, at};
 pub use exit::ExitCode;
 pub use input::{Data, Facts, Input, InputError, MAX_MANIFEST_SIZE, Source, Values};
@@ -43,6 +47,6 @@ pub use ledger::NameMissing;
 pub use machine::url_hint;
 pub use manifest::{Manifest, Mistakes, Selection, UnknownResource, UnknownResources};
 pub use run::{BeginError, Emitted, Mode, Report, Run, RunOptions, Sink};
-pub use session::{Canceller, Config, Notice, Session};
+pub use session::{Config, Notice, Session};
 pub use status::{Pending, Status, StatusError};
-pub use text::{InvalidByte, TextError, read_text};
+pub use text::{InvalidByte, TextError};

@@ -3,16 +3,16 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
-use ccm_facts::{CustomFacts, Subtree, Subtrees};
-use ccm_host::{
-    Cancellation, Clock, FileError, Files as _, SystemClock, SystemFiles, SystemMachine, environment,
-};
+use ccm_facts::{Subtree, Subtrees};
+use ccm_host::FileError;
 use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
+use crate::doors::OpenDoors;
 use crate::input::Facts;
 use crate::session::{Notice, Notices, Session};
 
@@ -21,9 +21,8 @@ const LONGEST: u64 = 64 << 20;
 
 /// This machine, with what the command line says of it.
 pub(crate) struct MachineSources {
-    clock: SystemClock,
+    doors: Rc<OpenDoors>,
     now: Timestamp,
-    files: SystemFiles,
     given: Facts,
     notices: Notices,
     /// The facts that were given stand for another machine, so this one is not asked.
@@ -41,12 +40,11 @@ pub(crate) struct MachineSources {
 impl MachineSources {
     /// Looks at this machine. `dotenv` is the file of variables beside the manifest, which need not exist.
     pub(crate) fn new(session: &Session, given: Facts, dotenv: Option<PathBuf>) -> Self {
-        let clock = SystemClock::new();
-        let now = Timestamp::try_from(clock.now()).unwrap_or_default();
+        let doors = Rc::clone(&session.doors);
+        let now = Timestamp::try_from(doors.clock.now()).unwrap_or_default();
         Self {
-            clock,
+            doors,
             now,
-            files: SystemFiles::new(Cancellation::never()),
             given,
             notices: Notices::clone(&session.notices),
             is_another: false,
@@ -89,7 +87,7 @@ impl MachineSources {
             return;
         }
         self.gathered.set(gathered.union(missing));
-        let (found, warnings) = ccm_facts::gather(&SystemMachine, &self.clock, missing);
+        let (found, warnings) = ccm_facts::gather(&*self.doors.machine, &*self.doors.clock, missing);
         self.warn(&warnings);
         merge::deep(&mut self.of_machine.borrow_mut(), &Value::from(found));
     }
@@ -99,12 +97,13 @@ impl MachineSources {
     fn written(&self, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
         let mut written = Value::map::<&str>([]);
         if self.has_environment {
-            let variables = environment().into_iter().map(|(name, value)| (name, Value::text(value)));
+            let variables =
+                self.doors.doors.environment().into_iter().map(|(name, value)| (name, Value::text(value)));
             written = Value::map(variables);
         }
         let mut mistakes = Vec::new();
         if !self.is_another {
-            let (custom, warnings) = CustomFacts::of_this_user().read();
+            let (custom, warnings) = self.doors.doors.custom_facts().read();
             self.warn(&warnings);
             for file in custom {
                 match read_facts(&file.path, &file.text, texts) {
@@ -179,7 +178,7 @@ fn read_facts(path: &Path, text: &str, texts: &mut SourceMap) -> Result<Value, V
 
 impl Sources for MachineSources {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let read = self.files.read(path, LONGEST).map_err(as_io)?;
+        let read = self.doors.files.read(path, LONGEST).map_err(as_io)?;
         let content = read.content.ok_or(io::ErrorKind::FileTooLarge)?;
         String::from_utf8(content)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -195,7 +194,7 @@ impl Sources for MachineSources {
     }
 
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
-        let mut variables = environment();
+        let mut variables = self.doors.doors.environment();
         let Some(path) = &self.dotenv else { return Ok(variables) };
         match self.read(path) {
             Ok(text) => {

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_engine::{Ledger, LedgerError, Stop};
+use ccm_engine::{Ledger, LedgerError};
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
-use ccm_host::{
-    Clock as _, Host, LocalExecutor, RunnerError, SystemFiles, SystemRunner, remove_private_leftovers,
-};
-use ccm_model::{Event, RunSummary};
+use ccm_host::{Files, Host, LocalExecutor, RunnerError, remove_private_leftovers};
+use ccm_model::{Event, RunSummary, StopCause};
 use ccm_report::{JsonLine, Recorded, RunIdentity};
 use tracing::{Instrument as _, debug_span};
 
+use crate::canceller::Canceller;
+use crate::doors::Commands;
 use crate::exit::ExitCode;
 use crate::late::CatalogLate;
 use crate::ledger::NameMissing;
@@ -43,6 +43,9 @@ pub struct RunOptions {
     pub lock_wait: Duration,
     /// Number of recorded runs to keep, this one among them.
     pub keep_runs: usize,
+    /// Handle that ends the run from outside. Copies of options share it, so a program that runs again after a run was
+    /// cancelled puts a new one in.
+    pub canceller: Canceller,
 }
 
 impl Default for RunOptions {
@@ -54,6 +57,7 @@ impl Default for RunOptions {
             json_lines: false,
             lock_wait: Duration::from_secs(30),
             keep_runs: 50,
+            canceller: Canceller::new(),
         }
     }
 }
@@ -74,6 +78,9 @@ pub type Sink<'a> = &'a mut dyn FnMut(Emitted<'_>);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BeginError {
+    /// The canceller was raised while the run waited for another one to end.
+    #[error("the wait for another run was cancelled")]
+    Cancelled(StopCause),
     /// Commands can't be run.
     #[error(transparent)]
     Runner(#[from] RunnerError),
@@ -96,8 +103,8 @@ pub struct Run<'s> {
     session: &'s Session,
     mode: Mode,
     options: RunOptions,
-    runner: SystemRunner,
-    files: SystemFiles,
+    commands: &'s dyn Commands,
+    files: Box<dyn Files>,
     place: Option<PathBuf>,
     state: Option<Directory>,
     _lock: Option<Lock>,
@@ -121,10 +128,8 @@ impl<'s> Manifest<'s> {
     /// nothing.
     pub async fn begin(&self, mode: Mode, options: RunOptions) -> Result<Run<'s>, BeginError> {
         let session = self.session;
-        let mut runner = SystemRunner::new()?.hiding(session.secrets.clone());
-        if let Some(launcher) = &session.launcher {
-            runner = runner.with_launcher(launcher);
-        }
+        let doors = &session.doors;
+        let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
         // A plan only has to know where the state would be.
         let place = session.state_path().ok();
         let state = match mode {
@@ -134,27 +139,21 @@ impl<'s> Manifest<'s> {
         let mut lock = None;
         if let Some(state) = &state {
             remove_private_leftovers();
-            let holder =
-                LockHolder { manifest: self.input.full_name().to_owned(), since: session.clock.now() };
+            let holder = LockHolder { manifest: self.input.full_name().to_owned(), since: doors.clock.now() };
             let mut on_wait = |other: &str| (session.notices)(&Notice::Waiting(other));
-            lock = Some(Lock::take(state, &holder, options.lock_wait, &mut on_wait).await?);
+            lock = Some(tokio::select! {
+                // A lock that is free is taken, so that a run that was cancelled before it began leaves a record.
+                biased;
+                taken = Lock::take(state, &holder, options.lock_wait, &mut on_wait) => taken?,
+                cause = options.canceller.stopped() => return Err(BeginError::Cancelled(cause)),
+            });
         }
-        let mut record = Record::new(self.input.full_name(), state.as_ref(), &session.clock);
+        let mut record = Record::new(self.input.full_name(), state.as_ref(), &*doors.clock);
         self.check_name()?;
         let ledger = self.ledger(record.identity(), state.as_ref(), place.as_deref())?;
         record.begin(state.as_ref(), options.keep_runs);
-        Ok(Run {
-            session,
-            mode,
-            options,
-            runner,
-            files: SystemFiles::new(session.cancellation.clone()),
-            place,
-            state,
-            _lock: lock,
-            ledger,
-            record,
-        })
+        let files = doors.doors.files(options.canceller.cancellation());
+        Ok(Run { session, mode, options, commands, files, place, state, _lock: lock, ledger, record })
     }
 
     /// Reports what would be changed, and changes nothing.
@@ -188,17 +187,22 @@ impl Run<'_> {
         only: Option<&Selection>,
         sink: Sink<'_>,
     ) -> RunSummary {
-        let Self { session, mode, options, runner, files, place, ledger, record, .. } = self;
+        let Self { session, mode, options, commands, files, place, ledger, record, .. } = self;
         let identity = record.identity();
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
-        let executor = LocalExecutor::new(runner, runner, files);
+        let executor = LocalExecutor::new(*commands, *commands, &**files);
         let run = ccm_engine::Run {
             catalog: &manifest.catalog,
             types: &session.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
-            host: Host { executor: &executor, system: runner, files, clock: &session.clock },
+            host: Host {
+                executor: &executor,
+                system: *commands,
+                files: &**files,
+                clock: &*session.doors.clock,
+            },
             late: &CatalogLate { late: &manifest.loaded.late },
             secrets: &session.secrets,
-            stop: Stop { cancellation: &session.cancellation, cause: session.cause() },
+            stop: options.canceller.stop(),
             noop: *mode == Mode::Plan,
             fail_on_error: options.fail_on_error,
             diff: options.diff,
@@ -233,7 +237,7 @@ impl Run<'_> {
     /// Begins another run under the same lock, which verifies that the one before is idempotent. The record of that one
     /// should be ended.
     pub fn begin_verification(&mut self, manifest: &Manifest<'_>) -> Result<(), LedgerError> {
-        self.record.begin_verification(&self.session.clock);
+        self.record.begin_verification(&*self.session.doors.clock);
         self.record.begin(self.state.as_ref(), self.options.keep_runs);
         self.ledger = manifest.ledger(self.record.identity(), self.state.as_ref(), self.place.as_deref())?;
         Ok(())

@@ -1,19 +1,18 @@
-//! Sessions, and what they are opened with.
+//! Sessions, and their configuration.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
 
 use ccm_engine::{LedgerDamage, LedgerError, ResourceType};
+use ccm_host::absolute;
 use ccm_host::state::{StateError, default_state_directory};
-use ccm_host::{Cancellation, CancellationSource, Level, SystemClock, absolute};
-use ccm_model::StopCause;
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
+use crate::doors::{Doors, OpenDoors, SystemDoors};
+
 /// Settings of a [`Session`].
-#[derive(Debug, Default)]
 pub struct Config {
     /// Values that nothing may show. Copies of it share what the session comes to know.
     pub secrets: Secrets,
@@ -22,6 +21,24 @@ pub struct Config {
     /// Program that starts commands as another user or in a sandbox: one whose `main` begins with
     /// [`ccm_host::launcher::begin`]. Without it, resources that need it fail.
     pub launcher: Option<PathBuf>,
+    /// Doors to the machine.
+    pub doors: Box<dyn Doors + Send>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { secrets: Secrets::new(), state_directory: None, launcher: None, doors: Box::new(SystemDoors) }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Config")
+            .field("state_directory", &self.state_directory)
+            .field("launcher", &self.launcher)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Something that deserves attention and is no error.
@@ -46,34 +63,29 @@ pub enum Notice<'a> {
 /// Receiver of notices.
 pub(crate) type Notices = Rc<dyn Fn(&Notice<'_>)>;
 
-/// Everything that one user of ccm owns: secrets, types, the clock, cancellation and the place of the state.
+/// Everything that one user of ccm owns: secrets, types, doors to the machine and the path of the state.
 ///
 /// A session stays on its thread. Sessions of one process do not see each other's secrets, caches or catalogs.
 pub struct Session {
     pub(crate) types: Vec<&'static dyn ResourceType>,
     pub(crate) secrets: Secrets,
-    pub(crate) clock: SystemClock,
-    pub(crate) cancellation: Cancellation,
+    pub(crate) doors: Rc<OpenDoors>,
     pub(crate) launcher: Option<PathBuf>,
     pub(crate) notices: Notices,
     state_directory: Option<PathBuf>,
-    canceller: Canceller,
 }
 
 impl Session {
     /// Opens a session. Nothing is read or written before it is used.
     pub fn open(config: Config) -> Self {
-        let Config { secrets, state_directory, launcher } = config;
-        let (source, cancellation) = CancellationSource::new();
+        let Config { secrets, state_directory, launcher, doors } = config;
         Self {
             types: ccm_resources::types(),
             secrets,
-            clock: SystemClock::new(),
-            cancellation,
+            doors: Rc::new(OpenDoors::new(doors)),
             launcher,
             notices: Rc::new(|_| {}),
             state_directory,
-            canceller: Canceller(Arc::new((source, OnceLock::new()))),
         }
     }
 
@@ -87,16 +99,6 @@ impl Session {
     /// Returns the values that nothing may show.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
-    }
-
-    /// Returns a handle that ends runs from anywhere.
-    pub fn canceller(&self) -> Canceller {
-        self.canceller.clone()
-    }
-
-    /// Returns the cancellation that the handle raises.
-    pub fn cancellation(&self) -> &Cancellation {
-        &self.cancellation
     }
 
     /// Returns the resource types.
@@ -123,10 +125,6 @@ impl Session {
     pub(crate) fn specs(&self) -> Vec<&'static dyn TypeSpec> {
         self.types.iter().map(|found| *found as &dyn TypeSpec).collect()
     }
-
-    pub(crate) fn cause(&self) -> &OnceLock<StopCause> {
-        &self.canceller.0.1
-    }
 }
 
 impl fmt::Debug for Session {
@@ -135,23 +133,5 @@ impl fmt::Debug for Session {
             .debug_struct("Session")
             .field("state_directory", &self.state_directory)
             .finish_non_exhaustive()
-    }
-}
-
-/// Handle that ends the runs of a session.
-#[derive(Clone)]
-pub struct Canceller(Arc<(CancellationSource, OnceLock<StopCause>)>);
-
-impl Canceller {
-    /// Makes the end of the run more urgent. The first cause is the one that is reported.
-    pub fn raise(&self, level: Level, cause: StopCause) {
-        let _ = self.0.1.set(cause);
-        self.0.0.raise(level);
-    }
-}
-
-impl fmt::Debug for Canceller {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Canceller").field("cause", &self.0.1.get()).finish_non_exhaustive()
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use ccm_host::read_at_most;
+use crate::session::Session;
 
 /// Error of reading a text.
 #[derive(Debug, thiserror::Error)]
@@ -53,25 +53,33 @@ pub struct InvalidByte {
     pub offset: usize,
 }
 
-/// Reads a file of at most `limit` bytes, or standard input without a path. Returns its name and its text.
-pub fn read_text(path: Option<&Path>, limit: u64, what: &'static str) -> Result<(String, String), TextError> {
-    let name = path.map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
-    let bytes = read_at_most(path, limit).map_err(|source| match source.kind() {
-        io::ErrorKind::FileTooLarge => TextError::TooLong { what, name: name.clone(), limit },
-        _ => TextError::Read {
-            what,
-            name: name.clone(),
-            is_relative: path.is_none_or(Path::is_relative),
-            source,
-        },
-    })?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok((name, text)),
-        Err(error) => {
-            let offset = error.utf8_error().valid_up_to();
-            let before = str::from_utf8(&error.as_bytes()[..offset]).unwrap_or_default();
-            let source = InvalidByte { line: before.matches('\n').count() + 1, offset };
-            Err(TextError::NotUtf8 { what, name, source })
+impl Session {
+    /// Reads a file of at most `limit` bytes, or standard input without a path. Returns its name and its text. `what` names
+    /// the kind of the text in errors.
+    pub fn read_text(
+        &self,
+        path: Option<&Path>,
+        limit: u64,
+        what: &'static str,
+    ) -> Result<(String, String), TextError> {
+        let name = path.map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
+        let bytes = self.doors.doors.input(path, limit).map_err(|source| match source.kind() {
+            io::ErrorKind::FileTooLarge => TextError::TooLong { what, name: name.clone(), limit },
+            _ => TextError::Read {
+                what,
+                name: name.clone(),
+                is_relative: path.is_none_or(Path::is_relative),
+                source,
+            },
+        })?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok((name, text)),
+            Err(error) => {
+                let offset = error.utf8_error().valid_up_to();
+                let before = str::from_utf8(&error.as_bytes()[..offset]).unwrap_or_default();
+                let source = InvalidByte { line: before.matches('\n').count() + 1, offset };
+                Err(TextError::NotUtf8 { what, name, source })
+            }
         }
     }
 }

@@ -1,57 +1,12 @@
 //! Sessions in one process, one after another and side by side.
-#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
-use std::path::Path;
 use std::thread;
 
-use ccm_model::{Event, Outcome};
-use ccm_runtime::{
-    BeginError, Config, Emitted, ExitCode, Input, Mode, Report, RunOptions, Session, Source, Values,
-};
+use ccm_model::Outcome;
+use ccm_runtime::{BeginError, ExitCode, Mode, RunOptions, Source, Values};
 use ccm_testkit::Scratch;
 
-/// A session with its own state directory.
-fn session(scratch: &Scratch) -> Session {
-    Session::open(Config { state_directory: Some(scratch.path().join("state")), ..Config::default() })
-}
-
-fn read(session: &Session, manifest: &Path) -> Input {
-    session.read(Source::File(manifest.to_owned()), &Values::default(), 1 << 20).expect("a manifest")
-}
-
-/// Writes a manifest of a file with this content, and returns its path.
-fn manifest(scratch: &Scratch, content: &str) -> std::path::PathBuf {
-    scratch.write(
-        "manifest.yaml",
-        format!("ccm: {{resources: [{{file: [{{{}: {{content: {content}}}}}]}}]}}\n", scratch.at("made")),
-    );
-    scratch.path().join("manifest.yaml")
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(future)
-}
-
-/// Runs a manifest, and returns the outcomes with the report.
-fn run(session: &Session, manifest: &Path, mode: Mode) -> (Vec<Outcome>, Report) {
-    let input = read(session, manifest);
-    let manifest = session.load(&input).expect("a manifest without mistakes");
-    let mut outcomes = Vec::new();
-    let mut sink = |emitted: Emitted<'_>| {
-        if let Event::ResourceFinished(transaction) = emitted.event {
-            outcomes.push(transaction.outcome.clone());
-        }
-    };
-    let options = RunOptions::default();
-    let report = block_on(async {
-        match mode {
-            Mode::Plan => manifest.plan(options, &mut sink).await,
-            Mode::Apply => manifest.apply(options, &mut sink).await,
-        }
-    });
-    (outcomes, report.expect("a run"))
-}
+use crate::{block_on, manifest, read, run, session};
 
 #[test]
 fn a_manifest_is_planned_applied_and_recorded() {

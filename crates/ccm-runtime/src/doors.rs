@@ -1,0 +1,101 @@
+//! Doors of a session to the machine.
+
+use std::cell::OnceCell;
+use std::io;
+use std::path::Path;
+
+use ccm_facts::CustomFacts;
+use ccm_host::{
+    Cancellation, Clock, Files, LocalSystem, Machine, Runner, RunnerError, SystemClock, SystemFiles,
+    SystemMachine, SystemRunner, environment, read_at_most,
+};
+use ccm_redaction::Secrets;
+
+/// Doors of a session to a machine.
+///
+/// Each method defaults to the machine that the program runs on, so a program implements only the doors that it replaces
+/// or wraps. The state directory is no door: [`Config::state_directory`](crate::Config::state_directory) moves it.
+pub trait Doors {
+    /// Opens the door to files. Long work, such as copying a file, ends early when `cancellation` is raised.
+    fn files(&self, cancellation: &Cancellation) -> Box<dyn Files> {
+        Box::new(SystemFiles::new(cancellation.clone()))
+    }
+
+    /// Opens the clock.
+    fn clock(&self) -> Box<dyn Clock> {
+        Box::new(SystemClock::new())
+    }
+
+    /// Opens the door that facts are gathered through.
+    fn machine(&self) -> Box<dyn Machine> {
+        Box::new(SystemMachine)
+    }
+
+    /// Opens the door to commands, once for a session. It hides `secrets` in what commands print, and starts commands
+    /// that need another user or a sandbox through `launcher`.
+    fn commands(&self, secrets: &Secrets, launcher: Option<&Path>) -> Result<Box<dyn Commands>, RunnerError> {
+        let runner = SystemRunner::new()?.hiding(secrets.clone());
+        Ok(match launcher {
+            Some(launcher) => Box::new(runner.with_launcher(launcher)),
+            None => Box::new(runner),
+        })
+    }
+
+    /// Returns the directories of custom facts.
+    fn custom_facts(&self) -> CustomFacts {
+        CustomFacts::of_this_user()
+    }
+
+    /// Returns the variables of the environment that manifests see.
+    fn environment(&self) -> Vec<(String, String)> {
+        environment()
+    }
+
+    /// Reads a text of at most `limit` bytes that the caller of the session names; standard input without a path.
+    fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
+        read_at_most(path, limit)
+    }
+}
+
+/// Door to the commands of a machine: their runner, and the accounts, programs and variables that they need.
+pub trait Commands: Runner + LocalSystem {}
+
+impl<T: Runner + LocalSystem> Commands for T {}
+
+/// Doors to the machine that the program runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemDoors;
+
+impl Doors for SystemDoors {}
+
+/// Opened doors, which the inputs of a session share with it.
+pub(crate) struct OpenDoors {
+    pub(crate) doors: Box<dyn Doors + Send>,
+    /// Door to files outside of runs.
+    pub(crate) files: Box<dyn Files>,
+    pub(crate) clock: Box<dyn Clock>,
+    pub(crate) machine: Box<dyn Machine>,
+    /// Its runner holds what does not change between runs: its base environment and an empty network.
+    commands: OnceCell<Box<dyn Commands>>,
+}
+
+impl OpenDoors {
+    pub(crate) fn new(doors: Box<dyn Doors + Send>) -> Self {
+        let files = doors.files(&Cancellation::never());
+        let (clock, machine) = (doors.clock(), doors.machine());
+        Self { doors, files, clock, machine, commands: OnceCell::new() }
+    }
+
+    /// Returns the door to commands, which is opened when a session first needs it.
+    pub(crate) fn commands(
+        &self,
+        secrets: &Secrets,
+        launcher: Option<&Path>,
+    ) -> Result<&dyn Commands, RunnerError> {
+        if let Some(commands) = self.commands.get() {
+            return Ok(&**commands);
+        }
+        let opened = self.doors.commands(secrets, launcher)?;
+        Ok(&**self.commands.get_or_init(|| opened))
+    }
+}

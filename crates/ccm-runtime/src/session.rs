@@ -21,13 +21,22 @@ pub struct Config {
     /// Program that starts commands as another user or in a sandbox: one whose `main` begins with
     /// [`ccm_host::launcher::begin`]. Without it, resources that need it fail.
     pub launcher: Option<PathBuf>,
+    /// Resource types of the program's own, beside the built-in ones. A type with the name of a built-in one takes its
+    /// place.
+    pub types: Vec<&'static dyn ResourceType>,
     /// Doors to the machine.
     pub doors: Box<dyn Doors + Send>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { secrets: Secrets::new(), state_directory: None, launcher: None, doors: Box::new(SystemDoors) }
+        Self {
+            secrets: Secrets::new(),
+            state_directory: None,
+            launcher: None,
+            types: Vec::new(),
+            doors: Box::new(SystemDoors),
+        }
     }
 }
 
@@ -37,6 +46,7 @@ impl fmt::Debug for Config {
             .debug_struct("Config")
             .field("state_directory", &self.state_directory)
             .field("launcher", &self.launcher)
+            .field("types", &self.types.iter().map(|found| found.name()).collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
 }
@@ -78,9 +88,12 @@ pub struct Session {
 impl Session {
     /// Opens a session. Nothing is read or written before it is used.
     pub fn open(config: Config) -> Self {
-        let Config { secrets, state_directory, launcher, doors } = config;
+        let Config { secrets, state_directory, launcher, types, doors } = config;
+        let mut known = ccm_resources::types();
+        known.retain(|found| !types.iter().any(|own| own.name() == found.name()));
+        known.extend(types);
         Self {
-            types: ccm_resources::types(),
+            types: known,
             secrets,
             doors: Rc::new(OpenDoors::new(doors)),
             launcher,
@@ -101,7 +114,7 @@ impl Session {
         &self.secrets
     }
 
-    /// Returns the resource types.
+    /// Returns the resource types, the built-in ones first.
     pub fn types(&self) -> &[&'static dyn ResourceType] {
         &self.types
     }

@@ -4,6 +4,7 @@
 mod cancellation;
 mod doors;
 mod sessions;
+mod types;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,209 @@
+//! A resource type of a program's own beside the built-in ones.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use ccm_engine::{
+    Context, Decision, Described, Provider, Reading, ResourceKind, Rule, Suitability, Trigger, TypedResource,
+    Verified, check,
+};
+use ccm_host::{Attributes, Host, Local, NewContent, NewFile};
+use ccm_model::{Diagnostic, Failure, FailureKind, Fields, Outcome, Resource};
+use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, Text, TypeSpec, properties};
+use ccm_runtime::{Config, Mode, Session};
+use ccm_testkit::Scratch;
+
+use crate::{config, manifest_of, read, run};
+
+properties! {
+    /// Properties of a greeting.
+    #[derive(Default)]
+    struct GreetingProperties {
+        /// Text of the greeting.
+        text: Text { default: Some("`hello`") },
+    }
+}
+
+/// A type of this name that writes a greeting into the file of a resource's name.
+struct GreetingType(&'static str);
+
+impl TypeSpec for GreetingType {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a greeting in a file."
+    }
+
+    fn properties(&self) -> &'static [PropertySpec] {
+        GreetingProperties::PROPERTIES
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["plain"]
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        check::<Self>(checked)
+    }
+}
+
+impl TypedResource for GreetingType {
+    type Written = GreetingProperties;
+    type Kind = GreetingKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<GreetingKind>] = &[&Plain];
+
+    fn build(resource: &Resource, written: GreetingProperties) -> Result<Greeting, Vec<PropertyError>> {
+        let path = PathBuf::from(&*resource.id.name);
+        if path.is_relative() {
+            return Err(vec![PropertyError::of_name("the name of a greeting must be an absolute path")]);
+        }
+        Ok(Greeting { path, text: written.text.map_or_else(|| "hello".to_owned(), |text| text.0) })
+    }
+}
+
+struct Greeting {
+    path: PathBuf,
+    text: String,
+}
+
+struct GreetingKind;
+
+impl ResourceKind for GreetingKind {
+    type Properties = Greeting;
+    type State = bool;
+    type Effect = ();
+    type Rule = Compared;
+
+    fn decide(_: &Greeting, is_written: &bool, _: Option<&Trigger>) -> Decision<Compared> {
+        if *is_written {
+            return Decision::Keep { reason: Compared(true) };
+        }
+        let noop_message = "Would have written the greeting".to_owned();
+        Decision::Change { reason: Compared(false), noop_message, diff: None }
+    }
+
+    fn verify(_: &Greeting, is_written: &bool, (): &()) -> Result<Verified<Compared>, Failure> {
+        if *is_written {
+            Ok(Verified::Changed)
+        } else {
+            Err(Failure::new(FailureKind::Verification, "it is not there"))
+        }
+    }
+
+    fn describe(_: &Greeting, _: &bool, _: &str) -> Described {
+        Described { ensure: "present".to_owned(), state: Fields::default() }
+    }
+}
+
+struct Compared(bool);
+
+impl Rule for Compared {
+    fn name(&self) -> &'static str {
+        if self.0 { "same_text" } else { "other_text" }
+    }
+}
+
+impl fmt::Display for Compared {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0 {
+            "the file holds the greeting"
+        } else {
+            "the file lacks the greeting"
+        })
+    }
+}
+
+struct Plain;
+
+impl Provider<GreetingKind> for Plain {
+    fn name(&self) -> &'static str {
+        "plain"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        greeting: &'a Greeting,
+        _: Reading<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async move {
+            let files = context.host.files;
+            let failed = |error: &dyn std::error::Error| Failure::from_error(FailureKind::Read, error);
+            if !files.exists(&greeting.path).map_err(|error| failed(&error))? {
+                return Ok(false);
+            }
+            let content = files.content(&greeting.path, 1 << 20).map_err(|error| failed(&error))?;
+            Ok(content.as_deref() == Some(greeting.text.as_bytes()))
+        })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        greeting: &'a Greeting,
+        _: &'a bool,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let content = NewContent::Bytes(greeting.text.as_bytes());
+            let new = NewFile { content, attributes: Attributes::default() };
+            let written = context.host.files.write(&greeting.path, &new);
+            written.map(drop).map_err(|error| Failure::from_error(FailureKind::Change, &error))
+        })
+    }
+}
+
+fn open(scratch: &Scratch) -> Session {
+    Session::open(Config { types: vec![&GreetingType("greeting")], ..config(scratch) })
+}
+
+#[test]
+fn a_type_of_the_program_is_applied_beside_the_built_in_ones() {
+    let scratch = Scratch::new();
+    let (greeting, copy) = (scratch.at("greeting"), scratch.at("copy"));
+    let manifest = manifest_of(
+        &scratch,
+        &format!(
+            "    - greeting: [{{{greeting}: {{text: good morning}}}}]\n\
+             \x20   - file: [{{{copy}: {{source: {greeting}, subscribe: ['greeting#{greeting}']}}}}]\n"
+        ),
+    );
+    let session = open(&scratch);
+    let (planned, _) = run(&session, &manifest, Mode::Plan);
+    let message = "Would have written the greeting".to_owned();
+    assert_eq!(planned.first(), Some(&Outcome::WouldChange { message }));
+    assert_eq!(run(&session, &manifest, Mode::Apply).0, [Outcome::Changed, Outcome::Refreshed]);
+    assert_eq!(scratch.read("copy").as_deref(), Some("good morning"));
+    assert_eq!(run(&session, &manifest, Mode::Apply).0, [Outcome::Unchanged, Outcome::Unchanged]);
+}
+
+#[test]
+fn a_type_of_the_program_is_checked_and_documented() {
+    let scratch = Scratch::new();
+    let session = open(&scratch);
+    let manifest = manifest_of(&scratch, "    - greeting: [{there: {txt: x}}]\n");
+    let errors = session.load(&read(&session, &manifest)).map(drop).expect_err("two errors");
+    let messages: Vec<&str> = errors.diagnostics.iter().map(|found| &*found.message).collect();
+    assert_eq!(messages, ["the name of a greeting must be an absolute path", "unknown property `txt`"]);
+    let described = &session.schema()["$defs"]["greeting"]["properties"]["text"]["description"];
+    assert_eq!(described, "Text of the greeting. Default: `hello`.");
+}
+
+#[test]
+fn a_type_of_the_program_replaces_a_built_in_one_of_its_name() {
+    let scratch = Scratch::new();
+    let session = Session::open(Config { types: vec![&GreetingType("file")], ..config(&scratch) });
+    let files: Vec<&str> =
+        session.types().iter().filter(|found| found.name() == "file").map(|found| found.summary()).collect();
+    assert_eq!(files, ["Manages a greeting in a file."]);
+}

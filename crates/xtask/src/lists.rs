@@ -1,11 +1,11 @@
-//! Tables of what expressions, data and facts have.
+//! Tables of operators, functions, validators and facts.
 
 use ccm_data::validators::VALIDATORS;
 use ccm_expr::FunctionDoc;
 
 use crate::cell;
 
-/// The list of these things.
+/// Returns the table of that name.
 pub(crate) fn of(name: &str) -> Result<String, String> {
     match name {
         "operators" => Ok(operators()),
@@ -25,7 +25,7 @@ fn operators() -> String {
     table
 }
 
-/// A table for each group of functions, with a heading.
+/// Returns a table with a heading for each group of functions.
 fn functions() -> String {
     let mut text = String::new();
     let all = ccm_expr::reference();
@@ -70,13 +70,13 @@ fn examples(examples: &[(&str, &str)]) -> String {
     each.collect::<Vec<_>>().join("<br>")
 }
 
-/// The first texts of a list, which are enough to see what is meant.
+/// Returns the first three printable texts of a list; more would not fit a cell.
 fn texts(texts: &[&str]) -> String {
     let shown = texts.iter().filter(|text| !text.is_empty() && !text.contains(char::is_control)).take(3);
     shown.map(|text| code(text)).collect::<Vec<_>>().join(" ")
 }
 
-/// Text that stands for itself; one with a backtick needs more of them around it.
+/// Quotes text as code; a backtick in it needs two around it.
 fn code(text: &str) -> String {
     let text = cell(text);
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }

@@ -1,10 +1,12 @@
-//! Chores of the workspace: `cargo xtask docs [--check]` writes the generated parts of the documentation.
+//! Chores of the workspace: `cargo xtask docs [--check]` and `cargo xtask language [--report]`.
 //!
-//! They stand in docs/*.md between a marker and `<!-- end -->`. `<!-- properties of TYPE -->` begins the
-//! table of the properties of a type; `<!-- list of THINGS -->` one of what the language of expressions has, of validators or of facts, which come from where these are defined.
-#![expect(clippy::disallowed_methods, reason = "a chore reads and writes the documentation of this checkout")]
+//! `docs` writes the generated parts of docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
+//! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators or facts.
+//! `language` checks doc comments and names.
+#![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
+mod language;
 mod lists;
 mod properties;
 
@@ -13,15 +15,18 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let check = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["docs"] => false,
-        ["docs", "--check"] => true,
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["docs"] => docs(false),
+        ["docs", "--check"] => docs(true),
+        ["language"] => language::check(&crates, false).map(|report| print!("{report}")),
+        ["language", "--report"] => language::check(&crates, true).map(|report| print!("{report}")),
         _ => {
-            eprintln!("usage: cargo xtask docs [--check]");
+            eprintln!("usage: cargo xtask docs [--check] | language [--report]");
             return ExitCode::from(64);
         }
     };
-    match docs(check) {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -30,7 +35,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes every generated table, or finds one that is out of date.
+/// Writes every generated table, or with `check` returns an error for the first that is out of date.
 fn docs(check: bool) -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -40,20 +45,20 @@ fn docs(check: bool) -> Result<(), String> {
     for page in pages {
         let failed = |error: std::io::Error| format!("{}: {error}", page.display());
         let written = std::fs::read_to_string(&page).map_err(failed)?;
-        let wanted = with_tables(&written).map_err(|error| format!("{}: {error}", page.display()))?;
-        if wanted == written {
+        let current = with_tables(&written).map_err(|error| format!("{}: {error}", page.display()))?;
+        if current == written {
             continue;
         }
         if check {
             return Err(format!("{} is out of date: run `cargo xtask docs`", page.display()));
         }
-        std::fs::write(&page, wanted).map_err(failed)?;
+        std::fs::write(&page, current).map_err(failed)?;
         println!("wrote {}", page.display());
     }
     Ok(())
 }
 
-/// Puts what is current between each marker and its end.
+/// Replaces the text between each marker and its end with the current table.
 fn with_tables(page: &str) -> Result<String, String> {
     const END: &str = "<!-- end -->";
     let mut result = String::new();
@@ -72,12 +77,12 @@ fn with_tables(page: &str) -> Result<String, String> {
 const PROPERTIES: &str = "<!-- properties of ";
 const LIST: &str = "<!-- list of ";
 
-/// The first marker of a text, and which it is.
+/// Returns the position and the kind of the first marker of a text.
 fn next_marker(text: &str) -> Option<(usize, &'static str)> {
     [PROPERTIES, LIST].into_iter().filter_map(|kind| Some((text.find(kind)?, kind))).min()
 }
 
-/// A text as a cell of a table.
+/// Escapes a text as a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

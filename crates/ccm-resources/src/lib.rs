@@ -9,9 +9,9 @@ mod apply;
 mod decision_table;
 mod exec;
 mod file;
+mod output_tail;
 mod package;
 mod principal;
-mod printed;
 mod service;
 
 use ccm_engine::ResourceType;

@@ -8,7 +8,7 @@ use ccm_properties::{Named, PropertyKind, PropertyValue, TextKind, TextValue, Va
 use serde_json::{Map, Value};
 
 use super::output::{self, Shown};
-use crate::printed;
+use crate::output_tail;
 
 /// Names, each with what it stands for, in the order they were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,8 +116,8 @@ impl Captures {
                     let root = read.as_ref().map_err(|unread| shown.unread(unread));
                     root.and_then(|root| at(root, parts).cloned().ok_or_else(|| not_there(root, parts)))
                 }
-                Source::Stdout => Ok(printed::text(stdout).into()),
-                Source::Stderr => Ok(printed::text(stderr).into()),
+                Source::Stdout => Ok(output_tail::text(stdout).into()),
+                Source::Stderr => Ok(output_tail::text(stderr).into()),
                 Source::StdoutTruncated => Ok(stdout.truncated().into()),
                 Source::StderrTruncated => Ok(stderr.truncated().into()),
                 Source::ExitCode => Ok(code.into()),

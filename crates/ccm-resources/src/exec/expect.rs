@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 
 use super::output::{self, Shown};
 use super::values::ExitCode;
-use crate::printed;
+use crate::output_tail;
 
 /// What a text may be beside itself.
 const FORMS: [&str; 2] = ["contains", "matches"];
@@ -184,7 +184,7 @@ impl Miss {
 
 impl ExpectedText {
     fn miss(&self, captured: &Captured, shown: Shown<'_>) -> Option<String> {
-        let found = printed::text(captured);
+        let found = output_tail::text(captured);
         let (is_met, expected) = match self {
             Self::Equal(expected) => {
                 (!captured.truncated() && *expected == found, format!("{:?}", shown.text(expected)))

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::command::Exec;
-use crate::printed::{self, tail};
+use crate::output_tail::{self, tail};
 
 /// More than this is not read as JSON.
 const LONGEST_JSON: u64 = 1 << 20;
@@ -115,7 +115,7 @@ fn read(
     if captured.total() > LONGEST_JSON {
         return Err(Unread::TooLong);
     }
-    let text = printed::text(captured);
+    let text = output_tail::text(captured);
     if text.trim().is_empty() {
         return Err(Unread::Empty);
     }

@@ -6,50 +6,51 @@ use ccm_engine::Context;
 use ccm_host::Level;
 use ccm_model::{Failure, FailureKind};
 
-use super::call::{Call, Limits, carry_out};
-use super::decide::{Done, Install, Plan, lacking, plan};
-use super::provider::{Packages, is_root, matters};
-use super::state::{Offer, Presence, State};
-use super::tool::{Target, Tool, Way, own_is_older, remember_refresh};
-use super::wanted::Package;
+use super::decide::{Install, PackageEffect, PackagePlan, mismatch, plan};
+use super::desired::Package;
+use super::provider::{Packages, is_index_relevant, is_root};
+use super::state::{Availability, PackageState, Presence};
+use super::tool::{ChangeKind, PackageTarget, Tool, own_is_older, remember_refresh};
+use super::tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 
 /// A package that is to be changed, and what is known of it.
-struct Member<'a> {
+struct PendingChange<'a> {
     package: &'a Package,
-    state: State,
+    state: PackageState,
     /// The version that was chosen.
     version: Option<String>,
 }
 
 /// What came of finishing what an earlier change left half done; none while nothing was in the way.
-type Mended = Option<Result<(), Failure>>;
+type RepairResult = Option<Result<(), Failure>>;
 
 impl<T: Tool> Packages<T> {
     /// Changes packages: an effect for each.
     pub(super) async fn execute_all(
         &self,
-        changes: &[(&Package, &State)],
+        changes: &[(&Package, &PackageState)],
         context: &mut Context<'_>,
-    ) -> Vec<Result<Done, Failure>> {
-        let mut results: Vec<Option<Result<Done, Failure>>> = changes.iter().map(|_| None).collect();
-        let mut members: Vec<(usize, Member<'_>)> = Vec::new();
+    ) -> Vec<Result<PackageEffect, Failure>> {
+        let mut results: Vec<Option<Result<PackageEffect, Failure>>> = changes.iter().map(|_| None).collect();
+        let mut members: Vec<(usize, PendingChange<'_>)> = Vec::new();
         if is_root(context.host) {
-            let planned = self.planned(changes, context).await;
+            let planned = self.plan_all(changes, context).await;
             for (at, ((package, _), planned)) in changes.iter().zip(planned).enumerate() {
                 match planned {
-                    Ok((state, Plan::Install(Install { version: Ok(version), .. }))) => {
-                        members.push((at, Member { package, state, version }));
+                    Ok((state, PackagePlan::Install(Install { version: Ok(version), .. }))) => {
+                        members.push((at, PendingChange { package, state, version }));
                     }
-                    Ok((state, Plan::Remove(_))) => {
-                        members.push((at, Member { package, state, version: None }));
+                    Ok((state, PackagePlan::Remove(_))) => {
+                        members.push((at, PendingChange { package, state, version: None }));
                     }
-                    Ok((state, Plan::Keep(reason) | Plan::Refresh(reason))) => {
-                        warn_of(&state, context);
-                        results[at] = Some(Ok(Done::Nothing { reason }));
+                    Ok((state, PackagePlan::Keep(reason) | PackagePlan::Refresh(reason))) => {
+                        warn_of_skipped(&state, context);
+                        results[at] = Some(Ok(PackageEffect::Nothing { reason }));
                     }
                     Ok((
                         _,
-                        Plan::Install(Install { version: Err(failure), .. }) | Plan::Fail(_, failure),
+                        PackagePlan::Install(Install { version: Err(failure), .. })
+                        | PackagePlan::Fail(_, failure),
                     ))
                     | Err(failure) => results[at] = Some(Err(failure)),
                 }
@@ -59,44 +60,45 @@ impl<T: Tool> Packages<T> {
             let failure = Failure::new(FailureKind::Change, message).with_hint("run ccm as root");
             results.fill(Some(Err(failure)));
         }
-        let mut mended = None;
+        let mut repaired = None;
         while let Some((_, first)) = members.first() {
-            let way = first.way();
+            let kind = first.kind();
             let (alike, rest): (Vec<_>, Vec<_>) =
-                members.into_iter().partition(|(_, member)| member.way() == way);
+                members.into_iter().partition(|(_, member)| member.kind() == kind);
             members = rest;
-            let (places, alike): (Vec<usize>, Vec<Member<'_>>) = alike.into_iter().unzip();
-            if let Some(way) = way {
-                let done = self.change_alike(way, &alike, &mut mended, context).await;
-                for ((place, member), mut done) in places.into_iter().zip(alike).zip(done) {
+            let (positions, alike): (Vec<usize>, Vec<PendingChange<'_>>) = alike.into_iter().unzip();
+            if let Some(kind) = kind {
+                let done = self.change_batch(kind, &alike, &mut repaired, context).await;
+                for ((position, member), mut done) in positions.into_iter().zip(alike).zip(done) {
                     match &mut done {
-                        Ok(_) => warn_of(&member.state, context),
+                        Ok(_) => warn_of_skipped(&member.state, context),
                         // What was found when it was begun did not lack anything.
                         Err(failure) if failure.changed => {}
                         // It may be what is missing.
-                        Err(failure) => failure.chain.extend(member.state.left_out),
+                        Err(failure) => failure.chain.extend(member.state.skipped_repositories),
                     }
-                    results[place] = Some(done);
+                    results[position] = Some(done);
                 }
             }
         }
-        let forgotten = || Err(Failure::new(FailureKind::Internal, "internal error: nothing was executed"));
-        results.into_iter().map(|result| result.unwrap_or_else(forgotten)).collect()
+        let not_executed =
+            || Err(Failure::new(FailureKind::Internal, "internal error: nothing was executed"));
+        results.into_iter().map(|result| result.unwrap_or_else(not_executed)).collect()
     }
 
     /// Decides on each change again with all that the index has, which is refreshed first where that is asked for.
-    async fn planned(
+    async fn plan_all(
         &self,
-        changes: &[(&Package, &State)],
+        changes: &[(&Package, &PackageState)],
         context: &mut Context<'_>,
-    ) -> Vec<Result<(State, Plan), Failure>> {
-        let mut planned = self.planned_now(changes, context).await;
-        let refreshes = |(package, planned): &(&Package, &Result<(State, Plan), Failure>)| {
+    ) -> Vec<Result<(PackageState, PackagePlan), Failure>> {
+        let mut planned = self.plan_from_index(changes, context).await;
+        let refreshes = |(package, planned): &(&Package, &Result<(PackageState, PackagePlan), Failure>)| {
             let Some(age) = package.update_cache else { return false };
             match planned {
                 Ok((state, _)) if state.is_stale => true,
                 // An index that was emptied is not old, and knows nothing.
-                Ok((_, Plan::Install(Install { version: Err(_), .. }))) => {
+                Ok((_, PackagePlan::Install(Install { version: Err(_), .. }))) => {
                     own_is_older(&self.0, context, age)
                 }
                 _ => false,
@@ -110,33 +112,33 @@ impl<T: Tool> Packages<T> {
         if !asks.contains(&true) {
             return planned;
         }
-        let limits = Limits::of(changes.iter().map(|(package, _)| *package));
-        let ended = carry_out(&self.0.refresh(context.host), limits, context).await;
+        let limits = CommandLimits::of(changes.iter().map(|(package, _)| *package));
+        let ended = run_waiting_for_locks(&self.0.refresh(context.host), limits, context).await;
         match ended {
             Ok(()) => {
                 remember_refresh(&self.0, context);
                 context.note("the index of packages was refreshed");
-                let changes: Vec<(&Package, State)> = changes
+                let changes: Vec<(&Package, PackageState)> = changes
                     .iter()
                     .map(|(package, state)| {
                         (
                             *package,
-                            State {
+                            PackageState {
                                 is_stale: false,
-                                offer: Offer::NotAsked,
-                                left_out: Vec::new(),
+                                availability: Availability::NotQueried,
+                                skipped_repositories: Vec::new(),
                                 ..(*state).clone()
                             },
                         )
                     })
                     .collect();
-                let changes: Vec<(&Package, &State)> =
+                let changes: Vec<(&Package, &PackageState)> =
                     changes.iter().map(|(package, state)| (*package, state)).collect();
-                self.planned_now(&changes, context).await
+                self.plan_from_index(&changes, context).await
             }
             Err(failure) => {
                 let failure =
-                    self.advised(failure, None).because_of("the index of packages can't be refreshed");
+                    self.with_advice(failure, None).because_of("the index of packages can't be refreshed");
                 for (planned, asks) in planned.iter_mut().zip(asks) {
                     if asks {
                         *planned = Err(failure.clone());
@@ -147,22 +149,24 @@ impl<T: Tool> Packages<T> {
         }
     }
 
-    async fn planned_now(
+    async fn plan_from_index(
         &self,
-        changes: &[(&Package, &State)],
+        changes: &[(&Package, &PackageState)],
         context: &Context<'_>,
-    ) -> Vec<Result<(State, Plan), Failure>> {
-        let asks = |(package, state): &&(&Package, &State)| {
-            state.offer == Offer::NotAsked && !state.is_stale && matters(package, state)
+    ) -> Vec<Result<(PackageState, PackagePlan), Failure>> {
+        let asks = |(package, state): &&(&Package, &PackageState)| {
+            state.availability == Availability::NotQueried
+                && !state.is_stale
+                && is_index_relevant(package, state)
         };
         let names: Vec<&str> = changes.iter().filter(asks).map(|(package, _)| &*package.name).collect();
-        let answer = self.ask(&names, context).await;
-        let complete = |change: &(&Package, &State)| {
+        let response = self.query(&names, context).await;
+        let complete = |change: &(&Package, &PackageState)| {
             let (package, state) = *change;
             let mut state = state.clone();
             if asks(&change) {
-                match &answer {
-                    Ok(answer) => answer.tell(&package.name, &mut state),
+                match &response {
+                    Ok(response) => response.apply_to(&package.name, &mut state),
                     Err(failure) => return Err(failure.clone()),
                 }
             }
@@ -174,21 +178,21 @@ impl<T: Tool> Packages<T> {
 
     /// Changes packages by one call if that can be. If not, each is changed by itself, so that none fails for
     /// another.
-    async fn change_alike(
+    async fn change_batch(
         &self,
-        way: Way,
-        members: &[Member<'_>],
-        mended: &mut Mended,
+        kind: ChangeKind,
+        members: &[PendingChange<'_>],
+        repaired: &mut RepairResult,
         context: &mut Context<'_>,
-    ) -> Vec<Result<Done, Failure>> {
-        let before = if self.0.may_remove_more(way) { self.database(context).await.ok() } else { None };
-        let mut results = self.change_together(way, members, mended, context).await;
+    ) -> Vec<Result<PackageEffect, Failure>> {
+        let before = if self.0.may_remove_more(kind) { self.database(context).await.ok() } else { None };
+        let mut results = self.change_in_one_call(kind, members, repaired, context).await;
         let is_over = context.cancellation.level() > Level::Go;
         if members.len() > 1 && !is_over {
             for (member, result) in members.iter().zip(&mut results) {
                 let Err(Failure { changed, .. }) = *result else { continue };
                 let member = std::slice::from_ref(member);
-                let mut alone = self.change_together(way, member, mended, context).await;
+                let mut alone = self.change_in_one_call(kind, member, repaired, context).await;
                 *result = alone.remove(0).map_err(|failure| {
                     // The call for all may have changed something of it.
                     Failure { changed: changed || failure.changed, ..failure }
@@ -196,39 +200,43 @@ impl<T: Tool> Packages<T> {
             }
         }
         if let Some(before) = before {
-            self.tell_others(&before, members, context).await;
+            self.report_other_changes(&before, members, context).await;
         }
         results
     }
 
     /// One call for all. What it was to bring about is looked at, whatever it says of itself.
-    async fn change_together(
+    async fn change_in_one_call(
         &self,
-        way: Way,
-        members: &[Member<'_>],
-        mended: &mut Mended,
+        kind: ChangeKind,
+        members: &[PendingChange<'_>],
+        repaired: &mut RepairResult,
         context: &mut Context<'_>,
-    ) -> Vec<Result<Done, Failure>> {
-        let targets: Vec<Target<'_>> = members.iter().map(Member::target).collect();
-        let limits = Limits::of(members.iter().map(|member| member.package));
-        if let Way::Install { .. } = way
-            && let fetch = self.0.change(context.host, way, &targets, true)
-            && let Err(failure) = self.carry_out_mended(&fetch, limits, mended, context).await
+    ) -> Vec<Result<PackageEffect, Failure>> {
+        let targets: Vec<PackageTarget<'_>> = members.iter().map(PendingChange::target).collect();
+        let limits = CommandLimits::of(members.iter().map(|member| member.package));
+        if let ChangeKind::Install { .. } = kind
+            && let fetch = self.0.change(context.host, kind, &targets, true)
+            && let Err(failure) = self.run_with_repair(&fetch, limits, repaired, context).await
         {
             let database = self.database(context).await.ok();
-            let failure = self.advised(failure, database.as_deref());
+            let failure = self.with_advice(failure, database.as_deref());
             return members.iter().map(|_| Err(failure.clone())).collect();
         }
-        let call = Call { is_delicate: true, ..self.0.change(context.host, way, &targets, false) };
-        let ended = self.carry_out_mended(&call, limits, mended, context).await;
-        let done = |member: &Member<'_>| Ok(Done::Changed { version: member.version.clone() });
+        let call = ToolCommand {
+            is_harmful_to_interrupt: true,
+            ..self.0.change(context.host, kind, &targets, false)
+        };
+        let ended = self.run_with_repair(&call, limits, repaired, context).await;
+        let done =
+            |member: &PendingChange<'_>| Ok(PackageEffect::Changed { version: member.version.clone() });
         let failure = match ended {
             // What it amounts to is verified.
             Ok(()) => return members.iter().map(done).collect(),
             Err(failure) => failure,
         };
         let database = self.database(context).await;
-        let failure = self.advised(failure, database.as_deref().ok());
+        let failure = self.with_advice(failure, database.as_deref().ok());
         let Ok(database) = database else {
             let failure = failure.with_hint(self.0.repair());
             return members.iter().map(|_| Err(failure.clone())).collect();
@@ -236,8 +244,8 @@ impl<T: Tool> Packages<T> {
         let judged = members.iter().map(|member| {
             let found = self.0.find(&database, &member.package.name);
             let changed = failure.changed || found != member.state.found;
-            let state = State { found, ..member.state.clone() };
-            match lacking(member.package, &state, member.version.as_deref()) {
+            let state = PackageState { found, ..member.state.clone() };
+            match mismatch(member.package, &state, member.version.as_deref()) {
                 Some(_) => Err(Failure { changed, ..failure.clone() }),
                 None => done(member),
             }
@@ -245,42 +253,47 @@ impl<T: Tool> Packages<T> {
         let judged: Vec<_> = judged.collect();
         // One that failed together with others is changed again by itself.
         if members.len() == 1 && judged.iter().any(Result::is_ok) {
-            let told = [&failure.chain[..], &failure.hints].concat();
-            context.warn(told.join(": "));
+            let parts = [&failure.chain[..], &failure.hints].concat();
+            context.warn(parts.join(": "));
         }
         judged
     }
 
     /// Carries out a call. Where an earlier change is in its way that was ended half way, that is finished first, which
     /// is tried once.
-    async fn carry_out_mended(
+    async fn run_with_repair(
         &self,
-        call: &Call,
-        limits: Limits,
-        mended: &mut Mended,
+        call: &ToolCommand,
+        limits: CommandLimits,
+        repaired: &mut RepairResult,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Err(failure) = carry_out(call, limits, context).await else { return Ok(()) };
+        let Err(failure) = run_waiting_for_locks(call, limits, context).await else { return Ok(()) };
         let Some(finish) = self.0.finish(&printed(&failure)) else { return Err(failure) };
-        match mended {
+        match repaired {
             Some(Ok(())) => return Err(failure),
             Some(Err(failure)) => return Err(failure.clone()),
             None => {}
         }
-        let ended = carry_out(&finish, limits, context).await.map_err(|failure| {
+        let ended = run_waiting_for_locks(&finish, limits, context).await.map_err(|failure| {
             let failure =
                 failure.because_of("an earlier change of packages was interrupted, and can't be finished");
             failure.with_hint(self.0.repair())
         });
-        *mended = Some(ended.clone());
+        *repaired = Some(ended.clone());
         ended?;
         let title = finish.title;
         context.warn(format!("an earlier change of packages was interrupted; `{title}` has finished it"));
-        carry_out(call, limits, context).await
+        run_waiting_for_locks(call, limits, context).await
     }
 
     /// Says which packages went or got another version that nobody named.
-    async fn tell_others(&self, before: &T::Database, members: &[Member<'_>], context: &mut Context<'_>) {
+    async fn report_other_changes(
+        &self,
+        before: &T::Database,
+        members: &[PendingChange<'_>],
+        context: &mut Context<'_>,
+    ) {
         let Ok(after) = self.database(context).await else { return };
         let named: HashSet<&str> = members.iter().map(|member| self.0.base(&member.package.name)).collect();
         let mut others: Vec<&str> = self.0.installed(before).filter(|name| !named.contains(name)).collect();
@@ -306,7 +319,7 @@ impl<T: Tool> Packages<T> {
         }
     }
 
-    fn advised(&self, mut failure: Failure, database: Option<&T::Database>) -> Failure {
+    fn with_advice(&self, mut failure: Failure, database: Option<&T::Database>) -> Failure {
         failure.hints.extend(self.0.advice(&printed(&failure), database));
         // What was to be done by hand may have been tried.
         failure.hints.dedup();
@@ -315,8 +328,8 @@ impl<T: Tool> Packages<T> {
 }
 
 /// Warns of what the index did not know.
-fn warn_of(state: &State, context: &mut Context<'_>) {
-    for sentence in &state.left_out {
+fn warn_of_skipped(state: &PackageState, context: &mut Context<'_>) {
+    for sentence in &state.skipped_repositories {
         context.warn(sentence.clone());
     }
 }
@@ -327,24 +340,26 @@ fn printed(failure: &Failure) -> String {
     lines.map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-impl Member<'_> {
-    fn target(&self) -> Target<'_> {
-        Target { name: &self.package.name, version: self.version.as_deref() }
+impl PendingChange<'_> {
+    fn target(&self) -> PackageTarget<'_> {
+        PackageTarget { name: &self.package.name, version: self.version.as_deref() }
     }
 
-    fn way(&self) -> Option<Way> {
-        way(self.package, &plan(self.package, &self.state))
+    fn kind(&self) -> Option<ChangeKind> {
+        change_kind(self.package, &plan(self.package, &self.state))
     }
 }
 
 /// How a plan is carried out, if that changes something.
-pub(super) fn way(package: &Package, plan: &Plan) -> Option<Way> {
+pub(super) fn change_kind(package: &Package, plan: &PackagePlan) -> Option<ChangeKind> {
     let recommends = package.recommends;
     match plan {
-        Plan::Install(install) => Some(Way::Install { recommends, is_downgrade: install.is_downgrade }),
+        PackagePlan::Install(install) => {
+            Some(ChangeKind::Install { recommends, is_downgrade: install.is_downgrade })
+        }
         // What comes of it is an upgrade.
-        Plan::Refresh(_) => Some(Way::Install { recommends, is_downgrade: false }),
-        Plan::Remove(_) => Some(Way::Remove { purge: package.purge }),
-        Plan::Keep(_) | Plan::Fail(..) => None,
+        PackagePlan::Refresh(_) => Some(ChangeKind::Install { recommends, is_downgrade: false }),
+        PackagePlan::Remove(_) => Some(ChangeKind::Remove { purge: package.purge }),
+        PackagePlan::Keep(_) | PackagePlan::Fail(..) => None,
     }
 }

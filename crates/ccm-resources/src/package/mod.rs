@@ -1,9 +1,9 @@
 //! The package resource: a package of the system, in some version or none.
 
 mod apt;
-mod call;
 mod change;
 mod decide;
+mod desired;
 mod digits;
 mod dnf;
 mod properties;
@@ -11,8 +11,8 @@ mod provider;
 mod rules;
 mod state;
 mod tool;
+mod tool_command;
 mod values;
-mod wanted;
 
 use ccm_engine::{Provider, TypedResource, check};
 use ccm_model::{Claim, ClaimKind, Diagnostic, Resource};
@@ -20,9 +20,9 @@ use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec
 
 use apt::APT_PACKAGES;
 use decide::PackageKind;
+use desired::{ENSURES, Package};
 use dnf::DNF_PACKAGES;
 use properties::PackageProperties;
-use wanted::{ENSURES, Package};
 
 /// Says what to do with packages of another tool: the command that installs one, and the guard that knows whether it is
 /// there.

@@ -18,7 +18,7 @@ pub(crate) enum PackageRule {
     /// This version is installed, and a newer one is there.
     Outdated { installed: String, latest: String },
     /// Another version than the one asked for is installed.
-    OtherVersion { installed: String, wanted: String },
+    OtherVersion { installed: String, desired: String },
     /// It is not installed.
     NotInstalled,
     /// It is not installed, but has left configuration files.
@@ -65,8 +65,8 @@ impl fmt::Display for PackageRule {
             Self::Outdated { installed, latest } => {
                 write!(formatter, "version {installed} is installed, and {latest} is the latest")
             }
-            Self::OtherVersion { installed, wanted } => {
-                write!(formatter, "version {installed} is installed, not {wanted}")
+            Self::OtherVersion { installed, desired } => {
+                write!(formatter, "version {installed} is installed, not {desired}")
             }
             Self::NotInstalled => formatter.write_str("it is not installed"),
             Self::OnlyConfigFilesKept => {

@@ -6,28 +6,28 @@ use ccm_engine::Described;
 use ccm_model::Fields;
 use serde_json::{Value, json};
 
-use super::wanted::Package;
+use super::desired::Package;
 use super::{apt, dnf};
 
 /// What was read of a package, and what the index offers where that matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct State {
-    pub found: Found,
+pub(crate) struct PackageState {
+    pub found: Installation,
     /// Whose versions these are.
-    pub scheme: Scheme,
+    pub scheme: VersionScheme,
     /// What the index has of it.
-    pub offer: Offer,
+    pub availability: Availability,
     /// Another resource of the run that manages the same package by another name.
-    pub twin: Option<String>,
+    pub duplicate: Option<String>,
     /// What the index did not know when it was asked, because a part of it could not be read: a sentence for each.
-    pub left_out: Vec<String>,
+    pub skipped_repositories: Vec<String>,
     /// The index is older than it may be for a change.
     pub is_stale: bool,
 }
 
 /// What the machine has of a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Installation {
     pub presence: Presence,
     /// The architecture of what is there.
     pub arch: Option<String>,
@@ -62,10 +62,10 @@ pub(crate) struct Hold {
 
 /// What the index has of a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Offer {
+pub(crate) enum Availability {
     /// Nobody asked, because it does not matter.
     #[default]
-    NotAsked,
+    NotQueried,
     /// It knows no such package.
     Unknown,
     /// It knows the name, which stands for whatever provides it.
@@ -84,12 +84,12 @@ pub(crate) enum Offer {
 
 /// Whose versions they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scheme {
+pub(crate) enum VersionScheme {
     Debian,
     Rpm,
 }
 
-impl Scheme {
+impl VersionScheme {
     /// Compares two versions.
     pub(crate) fn compare(self, left: &str, right: &str) -> Ordering {
         match self {
@@ -99,18 +99,18 @@ impl Scheme {
     }
 
     /// Compares a version that was asked for with one that is there, whose epoch it has unless it names one.
-    pub(crate) fn compare_wanted(self, wanted: &str, found: &str) -> Ordering {
-        match found.split_once(':').filter(|_| !wanted.contains(':')) {
-            Some((epoch, _)) => self.compare(&format!("{epoch}:{wanted}"), found),
-            None => self.compare(wanted, found),
+    pub(crate) fn compare_desired(self, desired: &str, found: &str) -> Ordering {
+        match found.split_once(':').filter(|_| !desired.contains(':')) {
+            Some((epoch, _)) => self.compare(&format!("{epoch}:{desired}"), found),
+            None => self.compare(desired, found),
         }
     }
 
     /// Tells whether a version is one of those that were asked for.
-    pub(crate) fn is_meant(self, wanted: &str, version: &str) -> bool {
+    pub(crate) fn satisfies(self, desired: &str, version: &str) -> bool {
         match self {
-            Self::Debian => apt::version::is_meant(wanted, version),
-            Self::Rpm => dnf::version::is_meant(wanted, version),
+            Self::Debian => apt::version::satisfies(desired, version),
+            Self::Rpm => dnf::version::satisfies(desired, version),
         }
     }
 
@@ -123,11 +123,11 @@ impl Scheme {
     }
 }
 
-impl State {
+impl PackageState {
     /// The newest of the versions on offer that were asked for.
-    pub(crate) fn newest(&self, wanted: &str) -> Option<&str> {
-        let Offer::Versions { all, .. } = &self.offer else { return None };
-        let meant = all.iter().filter(|version| self.scheme.is_meant(wanted, version));
+    pub(crate) fn newest(&self, desired: &str) -> Option<&str> {
+        let Availability::Versions { all, .. } = &self.availability else { return None };
+        let meant = all.iter().filter(|version| self.scheme.satisfies(desired, version));
         meant.max_by(|left, right| self.scheme.compare(left, right)).map(String::as_str)
     }
 
@@ -141,7 +141,7 @@ impl State {
 }
 
 /// Shapes the state for events.
-pub(crate) fn describe(package: &Package, state: &State) -> Described {
+pub(crate) fn describe(package: &Package, state: &PackageState) -> Described {
     let version = state.installed().map(|version| state.scheme.shown(version));
     let ensure = version.unwrap_or("absent");
     let status = match &state.found.presence {
@@ -152,11 +152,11 @@ pub(crate) fn describe(package: &Package, state: &State) -> Described {
     };
     let epoch = state.installed().and_then(|version| version.split_once(':')).map(|(epoch, _)| epoch);
     let provider = match state.scheme {
-        Scheme::Debian => "apt",
-        Scheme::Rpm => "dnf",
+        VersionScheme::Debian => "apt",
+        VersionScheme::Rpm => "dnf",
     };
-    let candidate = match &state.offer {
-        Offer::Versions { candidate, .. } => candidate.as_deref(),
+    let candidate = match &state.availability {
+        Availability::Versions { candidate, .. } => candidate.as_deref(),
         _ => None,
     };
     Described {

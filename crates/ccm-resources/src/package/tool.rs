@@ -8,9 +8,9 @@ use ccm_engine::{Context, Suitability};
 use ccm_host::{Attributes, Cancellation, Executor, Host, Local, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind};
 
-use super::call::Call;
-use super::state::{Found, Offer, Scheme};
-use super::wanted::Package;
+use super::desired::Package;
+use super::state::{Availability, Installation, VersionScheme};
+use super::tool_command::ToolCommand;
 
 /// One of the tools.
 pub(crate) trait Tool: Sync {
@@ -21,22 +21,22 @@ pub(crate) trait Tool: Sync {
     fn name(&self) -> &'static str;
 
     /// How its versions are ordered.
-    fn scheme(&self) -> Scheme;
+    fn scheme(&self) -> VersionScheme;
 
     /// Tells whether it is there, and whether the machine is of its kind.
     fn suitability(&self, host: Host<'_>) -> Suitability;
 
     /// Reads what is on the machine.
-    fn read<'a>(&'a self, reach: Reach<'a>) -> Local<'a, Result<Self::Database, Failure>>;
+    fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<Self::Database, Failure>>;
 
     /// What there is of a package.
-    fn find(&self, database: &Self::Database, name: &str) -> Found;
+    fn find(&self, database: &Self::Database, name: &str) -> Installation;
 
     /// The names of all packages that are installed.
     fn installed<'d>(&self, database: &'d Self::Database) -> Box<dyn Iterator<Item = &'d str> + 'd>;
 
     /// Tells whether a change may remove packages that nobody named.
-    fn may_remove_more(&self, way: Way) -> bool;
+    fn may_remove_more(&self, kind: ChangeKind) -> bool;
 
     /// A name without its architecture.
     fn base<'n>(&self, name: &'n str) -> &'n str;
@@ -45,29 +45,35 @@ pub(crate) trait Tool: Sync {
     fn are_same(&self, database: &Self::Database, one: &Package, other: &Package) -> bool;
 
     /// Names whose offers cost nothing more if any is asked for.
-    fn asked_as_well(&self, database: &Self::Database) -> Vec<String>;
+    fn also_queried(&self, database: &Self::Database) -> Vec<String>;
 
     /// Asks the index for packages.
-    fn offers<'a>(
+    fn query_index<'a>(
         &'a self,
-        reach: Reach<'a>,
+        scope: QueryScope<'a>,
         database: &'a Self::Database,
         names: &'a [&'a str],
-    ) -> Local<'a, Result<Answer, Failure>>;
+    ) -> Local<'a, Result<IndexResponse, Failure>>;
 
     /// What is written whenever the index is refreshed, by whomever.
     fn stamps(&self) -> &'static [&'static str];
 
     /// Tells whether there is anything that a refresh writes: if not, what its stamps say is of no account.
-    fn has_index<'a>(&'a self, _: Reach<'a>) -> Local<'a, Result<bool, Failure>> {
+    fn has_index<'a>(&'a self, _: QueryScope<'a>) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async { Ok(true) })
     }
 
     /// The call that refreshes the index.
-    fn refresh(&self, host: Host<'_>) -> Call;
+    fn refresh(&self, host: Host<'_>) -> ToolCommand;
 
     /// The call that makes a change; or, of an installation, only fetches what it needs.
-    fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>], fetches_only: bool) -> Call;
+    fn change(
+        &self,
+        host: Host<'_>,
+        kind: ChangeKind,
+        targets: &[PackageTarget<'_>],
+        fetches_only: bool,
+    ) -> ToolCommand;
 
     /// What to do after a change was ended half way.
     fn repair(&self) -> &'static str;
@@ -78,7 +84,7 @@ pub(crate) trait Tool: Sync {
     }
 
     /// The call that finishes what was ended half way, if what a call printed says that this is in its way.
-    fn finish(&self, _printed: &str) -> Option<Call> {
+    fn finish(&self, _printed: &str) -> Option<ToolCommand> {
         None
     }
 
@@ -88,14 +94,14 @@ pub(crate) trait Tool: Sync {
 
 /// What a tool reads the machine with.
 #[derive(Clone, Copy)]
-pub(crate) struct Reach<'a> {
+pub(crate) struct QueryScope<'a> {
     pub host: Host<'a>,
     /// Runs what changes nothing.
     pub queries: &'a dyn Executor,
     pub cancellation: &'a Cancellation,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> QueryScope<'a> {
     pub(crate) fn of(context: &Context<'a>) -> Self {
         Self { host: context.host, queries: context.queries, cancellation: context.cancellation }
     }
@@ -103,26 +109,29 @@ impl<'a> Reach<'a> {
 
 /// What the index answers.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct IndexResponse {
     /// An offer for each name.
-    pub offers: HashMap<String, Offer>,
+    pub by_name: HashMap<String, Availability>,
     /// What it does not know, because a part of it could not be read: a sentence for each.
-    pub left_out: Vec<String>,
+    pub skipped_repositories: Vec<String>,
 }
 
-impl Answer {
+impl IndexResponse {
     /// Adds what another question brought.
     pub(crate) fn add(&mut self, more: Self) {
-        self.offers.extend(more.offers);
-        let left_out = more.left_out.into_iter().filter(|sentence| !self.left_out.contains(sentence));
-        let left_out: Vec<String> = left_out.collect();
-        self.left_out.extend(left_out);
+        self.by_name.extend(more.by_name);
+        let skipped_repositories = more
+            .skipped_repositories
+            .into_iter()
+            .filter(|sentence| !self.skipped_repositories.contains(sentence));
+        let skipped_repositories: Vec<String> = skipped_repositories.collect();
+        self.skipped_repositories.extend(skipped_repositories);
     }
 }
 
 /// How packages are changed; what is changed in the same way can be changed by one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum ChangeKind {
     /// They are installed or upgraded, with what they recommend or without.
     Install { recommends: bool, is_downgrade: bool },
     /// They are removed, with their configuration files or without.
@@ -131,7 +140,7 @@ pub(crate) enum Way {
 
 /// A package to be changed, and the version it is to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Target<'a> {
+pub(crate) struct PackageTarget<'a> {
     pub name: &'a str,
     pub version: Option<&'a str>,
 }
@@ -175,8 +184,8 @@ const OS_RELEASE: &str = "/etc/os-release";
 
 /// Tells whether the machine calls itself one of these, or like one.
 pub(crate) fn is_family(host: Host<'_>, families: &[&str]) -> bool {
-    const LONGEST: u64 = 64 << 10;
-    let Ok(read) = host.files.read(Path::new(OS_RELEASE), LONGEST) else { return false };
+    const MAX_LENGTH: u64 = 64 << 10;
+    let Ok(read) = host.files.read(Path::new(OS_RELEASE), MAX_LENGTH) else { return false };
     let text = read.content.unwrap_or_default();
     String::from_utf8_lossy(&text).lines().any(|line| {
         let Some(("ID" | "ID_LIKE", value)) = line.split_once('=') else { return false };

@@ -3,9 +3,9 @@
 use ccm_model::escape_control;
 
 /// What is wrong with the name of a package, and what to do about it.
-pub(crate) fn name_mistake(name: &str) -> Option<(String, Option<&'static str>)> {
+pub(crate) fn name_error(name: &str) -> Option<(String, Option<&'static str>)> {
     let shown = escape_control(name);
-    if name.len() > LONGEST {
+    if name.len() > MAX_LENGTH {
         return Some((format!("a name of {} bytes is no name of a package", name.len()), None));
     }
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+:~-".contains(c);
@@ -36,9 +36,9 @@ pub(crate) fn name_mistake(name: &str) -> Option<(String, Option<&'static str>)>
 }
 
 /// What is wrong with a version.
-pub(crate) fn version_mistake(version: &str) -> Option<String> {
+pub(crate) fn version_error(version: &str) -> Option<String> {
     let shown = escape_control(version);
-    if version.len() > LONGEST {
+    if version.len() > MAX_LENGTH {
         return Some(format!("a version of {} bytes is none of a package", version.len()));
     }
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+:~^-".contains(c);
@@ -53,4 +53,4 @@ pub(crate) fn version_mistake(version: &str) -> Option<String> {
 }
 
 /// The most bytes of a name or a version.
-const LONGEST: usize = 255;
+const MAX_LENGTH: usize = 255;

@@ -7,7 +7,7 @@ use ccm_engine::Context;
 use ccm_host::{Command, Executor, Exit, Host, StartError};
 use ccm_model::{Failure, FailureKind, Missing, Stream, StreamTail, display_duration};
 
-use crate::printed::{tail, text};
+use crate::output_tail::{tail, text};
 
 /// How long a question to systemd may take; it answers none while it starts itself again.
 const QUESTION: Duration = Duration::from_secs(90);

@@ -1,6 +1,6 @@
 //! Provider apt: packages of Debian and what descends from it.
 
-mod database;
+mod dpkg_database;
 mod policy;
 pub(super) mod version;
 
@@ -11,12 +11,12 @@ use ccm_engine::Suitability;
 use ccm_host::{FileKind, Host, Level, Local, Look};
 use ccm_model::{Failure, FailureKind};
 
-use super::call::{Call, ask};
+use super::desired::Package;
 use super::provider::Packages;
-use super::state::{Found, Scheme};
-use super::tool::{Answer, Reach, Target, Tool, Way, bytes, exists, suits};
-use super::wanted::Package;
-use database::Database;
+use super::state::{Installation, VersionScheme};
+use super::tool::{ChangeKind, IndexResponse, PackageTarget, QueryScope, Tool, bytes, exists, suits};
+use super::tool_command::{ToolCommand, query};
+use dpkg_database::DpkgDatabase;
 use policy::{Policy, Providers};
 
 const APT_GET: &str = "/usr/bin/apt-get";
@@ -36,9 +36,9 @@ const FIRST_UPDATE: &str = "/var/lib/dpkg/updates/0000";
 /// What apt says where dpkg was ended half way.
 const INTERRUPTED: &str = "dpkg was interrupted";
 /// More than this is no status.
-const LONGEST_STATUS: u64 = 256 << 20;
+const MAX_STATUS_SIZE: u64 = 256 << 20;
 /// So many names are given to one query.
-const NAMES_AT_ONCE: usize = 1500;
+const MAX_NAMES_PER_QUERY: usize = 1500;
 
 /// Manages packages with apt.
 pub(crate) static APT_PACKAGES: Packages<Apt> = Packages(Apt);
@@ -47,14 +47,14 @@ pub(crate) static APT_PACKAGES: Packages<Apt> = Packages(Apt);
 pub(crate) struct Apt;
 
 impl Tool for Apt {
-    type Database = Database;
+    type Database = DpkgDatabase;
 
     fn name(&self) -> &'static str {
         "apt"
     }
 
-    fn scheme(&self) -> Scheme {
-        Scheme::Debian
+    fn scheme(&self) -> VersionScheme {
+        VersionScheme::Debian
     }
 
     fn suitability(&self, host: Host<'_>) -> Suitability {
@@ -64,34 +64,34 @@ impl Tool for Apt {
         }
     }
 
-    fn read<'a>(&'a self, reach: Reach<'a>) -> Local<'a, Result<Database, Failure>> {
+    fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<DpkgDatabase, Failure>> {
         Box::pin(async move {
-            let updates = reach.host.files.look(Path::new(UPDATES), Look::default()).ok();
+            let updates = scope.host.files.look(Path::new(UPDATES), Look::default()).ok();
             let kind = updates.and_then(|updates| updates.target).map(|target| target.kind);
             let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
-            let is_to_end = reach.cancellation.level() > Level::Go;
+            let is_to_end = scope.cancellation.level() > Level::Go;
             let status = if is_between || is_to_end {
                 // Another dpkg is at work, or was killed: only dpkg can tell what is true. And in a run that is to end
                 // no file is read any more, but what was done is still looked at.
-                let call = Call::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
-                ask(&call, reach, true).await?.stdout.into_bytes()
+                let call = ToolCommand::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
+                query(&call, scope, true).await?.stdout.into_bytes()
             } else {
-                bytes(reach.host, STATUS, LONGEST_STATUS)?.ok_or_else(no_status)?
+                bytes(scope.host, STATUS, MAX_STATUS_SIZE)?.ok_or_else(no_status)?
             };
-            Ok(Database::parse(&status))
+            Ok(DpkgDatabase::parse(&status))
         })
     }
 
-    fn find(&self, database: &Database, name: &str) -> Found {
+    fn find(&self, database: &DpkgDatabase, name: &str) -> Installation {
         database.find(name)
     }
 
-    fn installed<'d>(&self, database: &'d Database) -> Box<dyn Iterator<Item = &'d str> + 'd> {
+    fn installed<'d>(&self, database: &'d DpkgDatabase) -> Box<dyn Iterator<Item = &'d str> + 'd> {
         Box::new(database.installed())
     }
 
     /// What is in the way of an installation, and what needs what goes.
-    fn may_remove_more(&self, _: Way) -> bool {
+    fn may_remove_more(&self, _: ChangeKind) -> bool {
         true
     }
 
@@ -99,41 +99,47 @@ impl Tool for Apt {
         name.split_once(':').map_or(name, |(base, _)| base)
     }
 
-    fn are_same(&self, database: &Database, one: &Package, other: &Package) -> bool {
-        database.told_as(&one.name) == database.told_as(&other.name)
+    fn are_same(&self, database: &DpkgDatabase, one: &Package, other: &Package) -> bool {
+        database.apt_name(&one.name) == database.apt_name(&other.name)
     }
 
-    fn asked_as_well(&self, database: &Database) -> Vec<String> {
+    fn also_queried(&self, database: &DpkgDatabase) -> Vec<String> {
         let mut names: Vec<String> = database.installed().map(str::to_owned).collect();
         names.dedup();
         names
     }
 
-    fn offers<'a>(
+    fn query_index<'a>(
         &'a self,
-        reach: Reach<'a>,
-        database: &'a Database,
+        scope: QueryScope<'a>,
+        database: &'a DpkgDatabase,
         names: &'a [&'a str],
-    ) -> Local<'a, Result<Answer, Failure>> {
+    ) -> Local<'a, Result<IndexResponse, Failure>> {
         Box::pin(async move {
-            let mut offers = HashMap::with_capacity(names.len());
+            let mut by_name = HashMap::with_capacity(names.len());
             let mut bare = Vec::new();
-            for names in names.chunks(NAMES_AT_ONCE) {
+            for names in names.chunks(MAX_NAMES_PER_QUERY) {
                 let args = [&["policy", "--"], names].concat();
-                let printed = ask(&Call::new(APT_CACHE, "apt-cache policy", &args), reach, false).await?;
+                let printed =
+                    query(&ToolCommand::new(APT_CACHE, "apt-cache policy", &args), scope, false).await?;
                 let policy = Policy::parse(&printed.stdout);
-                let offer = |name: &&str| ((*name).to_owned(), policy.offer(database.told_as(name)));
-                offers.extend(names.iter().map(offer));
-                bare.extend(names.iter().copied().filter(|name| policy.is_bare(database.told_as(name))));
+                let availability =
+                    |name: &&str| ((*name).to_owned(), policy.availability(database.apt_name(name)));
+                by_name.extend(names.iter().map(availability));
+                bare.extend(
+                    names.iter().copied().filter(|name| policy.is_name_only(database.apt_name(name))),
+                );
             }
             if !bare.is_empty() {
                 let args = [&["showpkg", "--"], &bare[..]].concat();
-                let printed = ask(&Call::new(APT_CACHE, "apt-cache showpkg", &args), reach, false).await?;
+                let printed =
+                    query(&ToolCommand::new(APT_CACHE, "apt-cache showpkg", &args), scope, false).await?;
                 let providers = Providers::parse(&printed.stdout);
-                let offer = |name: &str| (name.to_owned(), providers.offer(database.told_as(name)));
-                offers.extend(bare.into_iter().map(offer));
+                let availability =
+                    |name: &str| (name.to_owned(), providers.availability(database.apt_name(name)));
+                by_name.extend(bare.into_iter().map(availability));
             }
-            Ok(Answer { offers, ..Answer::default() })
+            Ok(IndexResponse { by_name, ..IndexResponse::default() })
         })
     }
 
@@ -146,25 +152,32 @@ impl Tool for Apt {
     }
 
     /// apt knows where its lists are and how they are named, and prints those that are there.
-    fn has_index<'a>(&'a self, reach: Reach<'a>) -> Local<'a, Result<bool, Failure>> {
+    fn has_index<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async move {
             let args = ["indextargets", "--format", "$(FILENAME)"];
-            let printed = ask(&Call::new(APT_GET, "apt-get indextargets", &args), reach, false).await?;
+            let printed =
+                query(&ToolCommand::new(APT_GET, "apt-get indextargets", &args), scope, false).await?;
             Ok(!printed.stdout.trim().is_empty())
         })
     }
 
-    fn refresh(&self, _: Host<'_>) -> Call {
-        Call::new(APT_GET, "apt-get update", &["update", "-q"])
+    fn refresh(&self, _: Host<'_>) -> ToolCommand {
+        ToolCommand::new(APT_GET, "apt-get update", &["update", "-q"])
     }
 
-    fn change(&self, _: Host<'_>, way: Way, targets: &[Target<'_>], fetches_only: bool) -> Call {
-        let title = match way {
-            Way::Install { .. } if fetches_only => "apt-get install --download-only",
-            Way::Install { .. } => "apt-get install",
-            Way::Remove { .. } => "apt-get remove",
+    fn change(
+        &self,
+        _: Host<'_>,
+        kind: ChangeKind,
+        targets: &[PackageTarget<'_>],
+        fetches_only: bool,
+    ) -> ToolCommand {
+        let title = match kind {
+            ChangeKind::Install { .. } if fetches_only => "apt-get install --download-only",
+            ChangeKind::Install { .. } => "apt-get install",
+            ChangeKind::Remove { .. } => "apt-get remove",
         };
-        call(way, targets, title, fetches_only.then_some("--download-only").as_slice())
+        call(kind, targets, title, fetches_only.then_some("--download-only").as_slice())
     }
 
     fn repair(&self) -> &'static str {
@@ -175,15 +188,15 @@ impl Tool for Apt {
         exists(host, FIRST_UPDATE)
     }
 
-    fn finish(&self, printed: &str) -> Option<Call> {
+    fn finish(&self, printed: &str) -> Option<ToolCommand> {
         let args = ["--force-confdef", "--force-confold", "--configure", "-a"];
-        let call = Call::new(DPKG, "dpkg --configure -a", &args);
-        printed.contains(INTERRUPTED).then_some(Call { is_delicate: true, ..call })
+        let call = ToolCommand::new(DPKG, "dpkg --configure -a", &args);
+        printed.contains(INTERRUPTED).then_some(ToolCommand { is_harmful_to_interrupt: true, ..call })
     }
 
-    fn advice(&self, printed: &str, database: Option<&Database>) -> Vec<String> {
+    fn advice(&self, printed: &str, database: Option<&DpkgDatabase>) -> Vec<String> {
         let mut hints = Vec::new();
-        let unfinished = database.map(Database::unfinished).unwrap_or_default();
+        let unfinished = database.map(DpkgDatabase::unfinished).unwrap_or_default();
         if printed.contains(INTERRUPTED) {
             hints.push(self.repair().to_owned());
         } else if !unfinished.is_empty() {
@@ -206,24 +219,29 @@ fn no_status() -> Failure {
 
 /// A call of apt-get for packages. Nothing of it asks a question; changed configuration files are kept. It does not wait
 /// for a lock by itself, for that would count as the time that it works.
-fn call(way: Way, targets: &[Target<'_>], title: &'static str, options: &[&str]) -> Call {
-    let mut args = match way {
-        Way::Install { recommends, is_downgrade } => {
+fn call(
+    kind: ChangeKind,
+    targets: &[PackageTarget<'_>],
+    title: &'static str,
+    options: &[&str],
+) -> ToolCommand {
+    let mut args = match kind {
+        ChangeKind::Install { recommends, is_downgrade } => {
             let recommends = if recommends { "--install-recommends" } else { "--no-install-recommends" };
             let downgrade = is_downgrade.then_some("--allow-downgrades");
             let conffiles =
                 ["-o", "DPkg::Options::=--force-confdef", "-o", "DPkg::Options::=--force-confold"];
             [&["install", recommends][..], downgrade.as_slice(), &conffiles].concat()
         }
-        Way::Remove { purge } => [&["remove"][..], purge.then_some("--purge").as_slice()].concat(),
+        ChangeKind::Remove { purge } => [&["remove"][..], purge.then_some("--purge").as_slice()].concat(),
     };
     args.extend(options);
     args.extend(["-y", "-q", "-o", "Dpkg::Use-Pty=0", "-o", "DPkg::Lock::Timeout=0", "--"]);
-    let named = |target: &Target<'_>| match target.version {
+    let named = |target: &PackageTarget<'_>| match target.version {
         Some(version) => format!("{}={version}", target.name),
         None => target.name.to_owned(),
     };
-    let mut call = Call::new(APT_GET, title, &args);
+    let mut call = ToolCommand::new(APT_GET, title, &args);
     call.args.extend(targets.iter().map(named));
     call
 }

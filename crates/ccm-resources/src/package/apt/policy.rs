@@ -2,24 +2,24 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::package::state::Offer;
+use crate::package::state::Availability;
 
 /// What the index has, by the names that apt tells.
 #[derive(Debug, Default)]
-pub(crate) struct Policy(HashMap<String, Offer>);
+pub(crate) struct Policy(HashMap<String, Availability>);
 
 impl Policy {
     /// Reads it: a line with the name, below it the candidate, and a table of versions, each with the places that
     /// have it below.
     pub(crate) fn parse(text: &str) -> Self {
-        let mut offers: HashMap<String, Offer> = HashMap::new();
+        let mut by_name: HashMap<String, Availability> = HashMap::new();
         let mut name = "";
         let mut candidate = None;
         let mut versions = Vec::new();
         let mut finish = |name: &str, candidate: &mut Option<String>, versions: &mut Vec<String>| {
             if !name.is_empty() {
                 let (candidate, all) = (candidate.take(), std::mem::take(versions));
-                offers.insert(name.to_owned(), Offer::Versions { candidate, all });
+                by_name.insert(name.to_owned(), Availability::Versions { candidate, all });
             }
         };
         for line in text.lines() {
@@ -36,22 +36,26 @@ impl Policy {
             }
         }
         finish(name, &mut candidate, &mut versions);
-        Self(offers)
+        Self(by_name)
     }
 
     /// What it has of a package, by the name that apt tells.
-    pub(crate) fn offer(&self, told_as: &str) -> Offer {
-        self.0.get(told_as).filter(|offer| !has_no_version(offer)).cloned().unwrap_or(Offer::Unknown)
+    pub(crate) fn availability(&self, apt_name: &str) -> Availability {
+        self.0
+            .get(apt_name)
+            .filter(|availability| !has_no_version(availability))
+            .cloned()
+            .unwrap_or(Availability::Unknown)
     }
 
     /// Tells whether it has a name without any version: one that others provide, or only mention.
-    pub(crate) fn is_bare(&self, told_as: &str) -> bool {
-        self.0.get(told_as).is_some_and(has_no_version)
+    pub(crate) fn is_name_only(&self, apt_name: &str) -> bool {
+        self.0.get(apt_name).is_some_and(has_no_version)
     }
 }
 
-fn has_no_version(offer: &Offer) -> bool {
-    matches!(offer, Offer::Versions { all, .. } if all.is_empty())
+fn has_no_version(availability: &Availability) -> bool {
+    matches!(availability, Availability::Versions { all, .. } if all.is_empty())
 }
 
 /// What provides packages, by the names that apt tells.
@@ -77,10 +81,12 @@ impl<'t> Providers<'t> {
     }
 
     /// What it has of a package that has no version.
-    pub(crate) fn offer(&self, told_as: &str) -> Offer {
-        match self.0.get(told_as) {
-            Some(by) => Offer::Virtual { by: by.iter().map(|provider| (*provider).to_owned()).collect() },
-            None => Offer::Unknown,
+    pub(crate) fn availability(&self, apt_name: &str) -> Availability {
+        match self.0.get(apt_name) {
+            Some(by) => {
+                Availability::Virtual { by: by.iter().map(|provider| (*provider).to_owned()).collect() }
+            }
+            None => Availability::Unknown,
         }
     }
 }
@@ -119,21 +125,21 @@ zsh:
         500 http://deb.debian.org/debian bookworm/main amd64 Packages
 ",
         );
-        let versions = |candidate: Option<&str>, all: &[&str]| Offer::Versions {
+        let versions = |candidate: Option<&str>, all: &[&str]| Availability::Versions {
             candidate: candidate.map(str::to_owned),
             all: all.iter().map(|version| (*version).to_owned()).collect(),
         };
         for (name, expected) in [
             ("bash", versions(Some("5.2.15-2+b13"), &["5.2.15-2+b13", "5.2.15-2+b8"])),
             ("libc6:i386", versions(None, &["1:2.36-9"])),
-            ("mail-transport-agent", Offer::Unknown),
+            ("mail-transport-agent", Availability::Unknown),
             ("zsh", versions(Some("5.9-4+b2"), &["5.9-4+b2"])),
-            ("libc6", Offer::Unknown),
+            ("libc6", Availability::Unknown),
         ] {
-            assert_eq!(policy.offer(name), expected, "{name}");
-            assert_eq!(policy.is_bare(name), name == "mail-transport-agent", "{name}");
+            assert_eq!(policy.availability(name), expected, "{name}");
+            assert_eq!(policy.is_name_only(name), name == "mail-transport-agent", "{name}");
         }
-        assert_eq!(Policy::parse("").offer("bash"), Offer::Unknown);
+        assert_eq!(Policy::parse("").availability("bash"), Availability::Unknown);
     }
 
     #[test]
@@ -161,9 +167,9 @@ Reverse Provides:
 ",
         );
         let by = vec!["dma".to_owned(), "postfix".to_owned()];
-        assert_eq!(providers.offer("mail-transport-agent"), Offer::Virtual { by });
+        assert_eq!(providers.availability("mail-transport-agent"), Availability::Virtual { by });
         for name in ["ca-certificates", "nosuch"] {
-            assert_eq!(providers.offer(name), Offer::Unknown, "{name}");
+            assert_eq!(providers.availability(name), Availability::Unknown, "{name}");
         }
     }
 }

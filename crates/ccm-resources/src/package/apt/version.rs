@@ -6,7 +6,7 @@ use crate::package::digits::{compare_digits, split};
 
 /// Compares two versions as dpkg does.
 pub(crate) fn compare(left: &str, right: &str) -> Ordering {
-    let (left, right) = (Parts::of(left), Parts::of(right));
+    let (left, right) = (DebianVersion::of(left), DebianVersion::of(right));
     let epochs = compare_digits(left.epoch.as_bytes(), right.epoch.as_bytes());
     epochs
         .then_with(|| compare_part(left.upstream, right.upstream))
@@ -15,15 +15,16 @@ pub(crate) fn compare(left: &str, right: &str) -> Ordering {
 
 /// Tells whether a version is one that was asked for: that very one, or any revision of an upstream version that was
 /// asked for without. An epoch that was not asked for may be any.
-pub(crate) fn is_meant(wanted: &str, version: &str) -> bool {
-    let (wanted, found) = (Parts::of(wanted), Parts::of(version));
-    let epoch = !wanted.has_epoch || compare_digits(wanted.epoch.as_bytes(), found.epoch.as_bytes()).is_eq();
-    let revision = !wanted.has_revision || wanted.revision == found.revision;
+pub(crate) fn satisfies(desired: &str, version: &str) -> bool {
+    let (desired, found) = (DebianVersion::of(desired), DebianVersion::of(version));
+    let epoch =
+        !desired.has_epoch || compare_digits(desired.epoch.as_bytes(), found.epoch.as_bytes()).is_eq();
+    let revision = !desired.has_revision || desired.revision == found.revision;
     // Without a revision of its own the whole of it may also be a version of a native package, which has none.
-    epoch && wanted.upstream == found.upstream && revision
+    epoch && desired.upstream == found.upstream && revision
 }
 
-struct Parts<'a> {
+struct DebianVersion<'a> {
     has_epoch: bool,
     epoch: &'a str,
     upstream: &'a str,
@@ -31,7 +32,7 @@ struct Parts<'a> {
     revision: &'a str,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> DebianVersion<'a> {
     fn of(version: &'a str) -> Self {
         let (has_epoch, epoch, rest) = match version.split_once(':') {
             Some((epoch, rest)) => (true, epoch, rest),
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn an_upstream_version_means_every_revision_of_it() {
-        for (wanted, version, is_so) in [
+        for (desired, version, is_so) in [
             ("5.9", "5.9-4", true),
             ("5.9", "5.9-4+b1", true),
             ("5.9", "5.9", true),
@@ -143,7 +144,7 @@ mod tests {
             ("1-2", "1-2-3", false),
             ("1-2-3", "1-2-3", true),
         ] {
-            assert_eq!(is_meant(wanted, version), is_so, "{wanted} {version}");
+            assert_eq!(satisfies(desired, version), is_so, "{desired} {version}");
         }
     }
 }

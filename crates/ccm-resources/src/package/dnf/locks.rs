@@ -84,7 +84,7 @@ fn matches(pattern: &str, name: &str) -> bool {
                 retry = Some((at, of_name));
                 at += 1;
             }
-            Some(wanted) if *wanted == b'?' || *wanted == name[of_name] => {
+            Some(desired) if *desired == b'?' || *desired == name[of_name] => {
                 at += 1;
                 of_name += 1;
             }

@@ -1,24 +1,24 @@
 //! Provider dnf: packages of Fedora, Red Hat and what descends from them.
 
-mod available;
-mod database;
-mod left_out;
 mod locks;
+mod repoquery;
+mod rpm_database;
+mod skipped_repositories;
 pub(super) mod version;
 
 use ccm_engine::Suitability;
 use ccm_host::{Host, Level, Local};
 use ccm_model::Failure;
 
-use super::call::{Call, ask};
+use super::desired::{Package, PackageEnsure};
 use super::provider::Packages;
-use super::state::{Found, Presence, Scheme};
-use super::tool::{Answer, Reach, Target, Tool, Way, exists, suits, text};
-use super::wanted::{Ensure, Package};
-use available::Available;
-use database::{Database, split_arch};
-use left_out::left_out;
+use super::state::{Installation, Presence, VersionScheme};
+use super::tool::{ChangeKind, IndexResponse, PackageTarget, QueryScope, Tool, exists, suits, text};
+use super::tool_command::{ToolCommand, query};
 use locks::Locks;
+use repoquery::RepoqueryOutput;
+use rpm_database::{RpmDatabase, split_arch};
+use skipped_repositories::skipped_repositories;
 
 const DNF: &str = "/usr/bin/dnf";
 const DNF5: &str = "/usr/bin/dnf5";
@@ -31,7 +31,7 @@ pub(crate) const PROGRAMS: [&str; 2] = [DNF, DNF5];
 const VERSION_LOCKS: [&str; 3] =
     ["/etc/dnf/plugins/versionlock.list", "/etc/dnf/versionlock.toml", "/etc/dnf/dnf.conf"];
 /// More than this is none of these.
-const LONGEST: u64 = 1 << 20;
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
 /// Manages packages with dnf.
 pub(crate) static DNF_PACKAGES: Packages<Dnf> = Packages(Dnf);
@@ -40,20 +40,20 @@ pub(crate) static DNF_PACKAGES: Packages<Dnf> = Packages(Dnf);
 pub(crate) struct Dnf;
 
 /// What is on the machine, and what of it is to stay as it is.
-pub(crate) struct Known {
-    database: Database,
+pub(crate) struct DnfState {
+    database: RpmDatabase,
     locks: Locks,
 }
 
 impl Tool for Dnf {
-    type Database = Known;
+    type Database = DnfState;
 
     fn name(&self) -> &'static str {
         "dnf"
     }
 
-    fn scheme(&self) -> Scheme {
-        Scheme::Rpm
+    fn scheme(&self) -> VersionScheme {
+        VersionScheme::Rpm
     }
 
     fn suitability(&self, host: Host<'_>) -> Suitability {
@@ -66,45 +66,45 @@ impl Tool for Dnf {
         suits(host, &["fedora", "rhel", "centos", "suse", "opensuse"], &["/usr/bin/apt-get"])
     }
 
-    fn read<'a>(&'a self, reach: Reach<'a>) -> Local<'a, Result<Known, Failure>> {
+    fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<DnfState, Failure>> {
         Box::pin(async move {
-            let call = Call::new(RPM, "rpm -qa", &["-qa", "--queryformat", database::FORMAT]);
-            let database = Database::parse(&ask(&call, reach, true).await?.stdout);
-            if reach.cancellation.level() > Level::Go {
+            let call = ToolCommand::new(RPM, "rpm -qa", &["-qa", "--queryformat", rpm_database::FORMAT]);
+            let database = RpmDatabase::parse(&query(&call, scope, true).await?.stdout);
+            if scope.cancellation.level() > Level::Go {
                 // No file is read any more, and nothing is decided.
-                return Ok(Known { database, locks: Locks::default() });
+                return Ok(DnfState { database, locks: Locks::default() });
             }
-            let [list, toml, configuration] = VERSION_LOCKS.map(|path| text(reach.host, path, LONGEST));
+            let [list, toml, configuration] = VERSION_LOCKS.map(|path| text(scope.host, path, MAX_FILE_SIZE));
             let given = |text: Result<Option<String>, Failure>| text.map(Option::unwrap_or_default);
             let locks = Locks::parse(&given(list)?, &given(toml)?, &given(configuration)?);
-            Ok(Known { database, locks })
+            Ok(DnfState { database, locks })
         })
     }
 
-    fn find(&self, known: &Known, name: &str) -> Found {
-        let mut found = known.database.find(name);
+    fn find(&self, state: &DnfState, name: &str) -> Installation {
+        let mut found = state.database.find(name);
         let is_installed = matches!(found.presence, Presence::Installed(_));
-        found.hold = known.locks.hold(split_arch(name).0, is_installed);
+        found.hold = state.locks.hold(split_arch(name).0, is_installed);
         found
     }
 
-    fn installed<'d>(&self, known: &'d Known) -> Box<dyn Iterator<Item = &'d str> + 'd> {
-        Box::new(known.database.names())
+    fn installed<'d>(&self, state: &'d DnfState) -> Box<dyn Iterator<Item = &'d str> + 'd> {
+        Box::new(state.database.names())
     }
 
     /// What needs what goes; an installation removes nothing.
-    fn may_remove_more(&self, way: Way) -> bool {
-        matches!(way, Way::Remove { .. })
+    fn may_remove_more(&self, kind: ChangeKind) -> bool {
+        matches!(kind, ChangeKind::Remove { .. })
     }
 
     fn base<'n>(&self, name: &'n str) -> &'n str {
         split_arch(name).0
     }
 
-    fn are_same(&self, known: &Known, one: &Package, other: &Package) -> bool {
-        let native = known.database.native();
+    fn are_same(&self, state: &DnfState, one: &Package, other: &Package) -> bool {
+        let native = state.database.native();
         let of_machine = |arch: &str| arch == "noarch" || native == Some(arch);
-        let ends_all = |package: &Package| package.ensure == Ensure::Absent;
+        let ends_all = |package: &Package| package.ensure == PackageEnsure::Absent;
         match (split_arch(&one.name).1, split_arch(&other.name).1) {
             (None, Some(arch)) => ends_all(one) || of_machine(arch),
             (Some(arch), None) => ends_all(other) || of_machine(arch),
@@ -112,23 +112,25 @@ impl Tool for Dnf {
         }
     }
 
-    fn asked_as_well(&self, _: &Known) -> Vec<String> {
+    fn also_queried(&self, _: &DnfState) -> Vec<String> {
         Vec::new()
     }
 
-    fn offers<'a>(
+    fn query_index<'a>(
         &'a self,
-        reach: Reach<'a>,
-        _: &'a Known,
+        scope: QueryScope<'a>,
+        _: &'a DnfState,
         names: &'a [&'a str],
-    ) -> Local<'a, Result<Answer, Failure>> {
+    ) -> Local<'a, Result<IndexResponse, Failure>> {
         Box::pin(async move {
             // With `-q` nothing is said of a repository that can't be read.
-            let args = [&["repoquery", "--available", "--queryformat", available::FORMAT], names].concat();
-            let printed = ask(&Call::new(program(reach.host), "dnf repoquery", &args), reach, false).await?;
-            let available = Available::parse(&printed.stdout);
-            let offers = names.iter().map(|name| ((*name).to_owned(), available.offer(name))).collect();
-            Ok(Answer { offers, left_out: left_out(&printed.stderr) })
+            let args = [&["repoquery", "--available", "--queryformat", repoquery::FORMAT], names].concat();
+            let printed =
+                query(&ToolCommand::new(program(scope.host), "dnf repoquery", &args), scope, false).await?;
+            let available = RepoqueryOutput::parse(&printed.stdout);
+            let by_name =
+                names.iter().map(|name| ((*name).to_owned(), available.availability(name))).collect();
+            Ok(IndexResponse { by_name, skipped_repositories: skipped_repositories(&printed.stderr) })
         })
     }
 
@@ -136,17 +138,23 @@ impl Tool for Dnf {
         &["/var/cache/dnf/last_makecache", "/var/cache/libdnf5"]
     }
 
-    fn refresh(&self, host: Host<'_>) -> Call {
+    fn refresh(&self, host: Host<'_>) -> ToolCommand {
         let lock = lock(host);
-        Call::new(program(host), "dnf makecache", &[&["makecache", "--refresh", "-q"], lock].concat())
+        ToolCommand::new(program(host), "dnf makecache", &[&["makecache", "--refresh", "-q"], lock].concat())
     }
 
-    fn change(&self, host: Host<'_>, way: Way, targets: &[Target<'_>], fetches_only: bool) -> Call {
-        let title = match way {
-            Way::Install { .. } if fetches_only => "dnf --downloadonly",
-            Way::Install { is_downgrade: false, .. } => "dnf install",
-            Way::Install { is_downgrade: true, .. } => "dnf downgrade",
-            Way::Remove { .. } => "dnf remove",
+    fn change(
+        &self,
+        host: Host<'_>,
+        kind: ChangeKind,
+        targets: &[PackageTarget<'_>],
+        fetches_only: bool,
+    ) -> ToolCommand {
+        let title = match kind {
+            ChangeKind::Install { .. } if fetches_only => "dnf --downloadonly",
+            ChangeKind::Install { is_downgrade: false, .. } => "dnf install",
+            ChangeKind::Install { is_downgrade: true, .. } => "dnf downgrade",
+            ChangeKind::Remove { .. } => "dnf remove",
         };
         // With `-q` version 4 keeps back what scripts of packages print, and version 5 that it waits for another program.
         let options: &[&str] = match fetches_only {
@@ -154,14 +162,14 @@ impl Tool for Dnf {
             true => &["--downloadonly"],
             false => &[],
         };
-        call(host, way, targets, title, options)
+        call(host, kind, targets, title, options)
     }
 
     fn repair(&self) -> &'static str {
         "`dnf check` shows what was left half done"
     }
 
-    fn advice(&self, printed: &str, _: Option<&Known>) -> Vec<String> {
+    fn advice(&self, printed: &str, _: Option<&DnfState>) -> Vec<String> {
         let mut hints = Vec::new();
         if printed.contains("--skip-broken") || printed.contains("conflicting requests") {
             hints.push("`dnf repoquery --requires NAME` shows what a package needs".to_owned());
@@ -185,24 +193,30 @@ fn lock(host: Host<'_>) -> &'static [&'static str] {
 }
 
 /// A call of dnf for packages. Nothing of it asks a question, and no more is removed than what needs what goes.
-fn call(host: Host<'_>, way: Way, targets: &[Target<'_>], title: &'static str, options: &[&str]) -> Call {
-    let mut args = match way {
-        Way::Install { recommends, is_downgrade } => {
+fn call(
+    host: Host<'_>,
+    kind: ChangeKind,
+    targets: &[PackageTarget<'_>],
+    title: &'static str,
+    options: &[&str],
+) -> ToolCommand {
+    let mut args = match kind {
+        ChangeKind::Install { recommends, is_downgrade } => {
             let verb = if is_downgrade { "downgrade" } else { "install" };
             let weak = if recommends { "True" } else { "False" };
             vec![verb.to_owned(), format!("--setopt=install_weak_deps={weak}")]
         }
-        Way::Remove { .. } => {
+        ChangeKind::Remove { .. } => {
             vec!["remove".to_owned(), "--setopt=clean_requirements_on_remove=False".to_owned()]
         }
     };
     args.extend(["-y"].iter().chain(lock(host)).chain(options).map(|arg| (*arg).to_owned()));
     args.extend(targets.iter().map(named));
-    Call { args, ..Call::new(program(host), title, &[]) }
+    ToolCommand { args, ..ToolCommand::new(program(host), title, &[]) }
 }
 
 /// A package and its version, as dnf reads them: `NAME-EPOCH:VERSION-RELEASE.ARCH`.
-fn named(target: &Target<'_>) -> String {
+fn named(target: &PackageTarget<'_>) -> String {
     let Some(version) = target.version else { return target.name.to_owned() };
     match split_arch(target.name) {
         (base, Some(arch)) => format!("{base}-{version}.{arch}"),

@@ -6,12 +6,12 @@ use crate::package::digits::{compare_digits, split};
 
 /// Compares two versions as rpm does. Where one says nothing of its release, that of the other does not matter.
 pub(crate) fn compare<'a>(left: &'a str, right: &'a str) -> Ordering {
-    let (left, right) = (Parts::of(left), Parts::of(right));
+    let (left, right) = (RpmVersion::of(left), RpmVersion::of(right));
     let releases = || match (left.release, right.release) {
         (Some(left), Some(right)) => compare_segments(left, right),
         _ => Ordering::Equal,
     };
-    let epoch = |parts: &Parts<'a>| parts.epoch.unwrap_or_default().as_bytes();
+    let epoch = |parts: &RpmVersion<'a>| parts.epoch.unwrap_or_default().as_bytes();
     compare_digits(epoch(&left), epoch(&right))
         .then_with(|| compare_segments(left.version, right.version))
         .then_with(releases)
@@ -19,11 +19,13 @@ pub(crate) fn compare<'a>(left: &'a str, right: &'a str) -> Ordering {
 
 /// Tells whether a version is one that was asked for: that very one, or any release of a version that was asked for
 /// without. An epoch that was not asked for may be any.
-pub(crate) fn is_meant(wanted: &str, version: &str) -> bool {
-    let (wanted, found) = (Parts::of(wanted), Parts::of(version));
+pub(crate) fn satisfies(desired: &str, version: &str) -> bool {
+    let (desired, found) = (RpmVersion::of(desired), RpmVersion::of(version));
     let found_epoch = found.epoch.unwrap_or_default().as_bytes();
-    let epoch = wanted.epoch.is_none_or(|epoch| compare_digits(epoch.as_bytes(), found_epoch).is_eq());
-    epoch && wanted.version == found.version && (wanted.release.is_none() || wanted.release == found.release)
+    let epoch = desired.epoch.is_none_or(|epoch| compare_digits(epoch.as_bytes(), found_epoch).is_eq());
+    epoch
+        && desired.version == found.version
+        && (desired.release.is_none() || desired.release == found.release)
 }
 
 /// A version as people know it: without its epoch.
@@ -31,13 +33,13 @@ pub(crate) fn without_epoch(version: &str) -> &str {
     version.split_once(':').map_or(version, |(_, rest)| rest)
 }
 
-struct Parts<'a> {
+struct RpmVersion<'a> {
     epoch: Option<&'a str>,
     version: &'a str,
     release: Option<&'a str>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> RpmVersion<'a> {
     fn of(version: &'a str) -> Self {
         let (epoch, rest) = match version.split_once(':') {
             Some((epoch, rest)) => (Some(epoch), rest),
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_version_means_every_release_of_it() {
-        for (wanted, version, is_so) in [
+        for (desired, version, is_so) in [
             ("5.1.8", "0:5.1.8-6.el9", true),
             ("5.1.8-6.el9", "0:5.1.8-6.el9", true),
             ("5.1.8-6", "0:5.1.8-6.el9", false),
@@ -173,7 +175,7 @@ mod tests {
             ("1:5.1.8", "0:5.1.8-6.el9", false),
             ("5.1.8", "3:5.1.8-6.el9", true),
         ] {
-            assert_eq!(is_meant(wanted, version), is_so, "{wanted} {version}");
+            assert_eq!(satisfies(desired, version), is_so, "{desired} {version}");
         }
         assert_eq!(without_epoch("3:5.1.8-6.el9"), "5.1.8-6.el9");
     }

@@ -6,8 +6,8 @@ use ccm_model::{closest, escape_control};
 use ccm_properties::PropertyError;
 
 use super::properties::PackageProperties;
-use super::state::Scheme;
-use super::values::{name_mistake, version_mistake};
+use super::state::VersionScheme;
+use super::values::{name_error, version_error};
 
 /// The values of `ensure` that are no versions, the default first.
 pub(crate) const ENSURES: [&str; 3] = ["present", "absent", "latest"];
@@ -16,7 +16,7 @@ pub(crate) const ENSURES: [&str; 3] = ["present", "absent", "latest"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Package {
     pub name: String,
-    pub ensure: Ensure,
+    pub ensure: PackageEnsure,
     /// The index is refreshed when it is older.
     pub update_cache: Option<Duration>,
     pub recommends: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Package {
 
 /// What is wanted of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ensure {
+pub(crate) enum PackageEnsure {
     /// It is installed, in any version.
     Present,
     /// It is not.
@@ -39,12 +39,12 @@ pub(crate) enum Ensure {
     Version(String),
 }
 
-impl Ensure {
+impl PackageEnsure {
     /// Tells whether there is nothing that is both.
-    pub(crate) fn excludes(&self, other: &Self, scheme: Scheme) -> bool {
+    pub(crate) fn excludes(&self, other: &Self, scheme: VersionScheme) -> bool {
         match (self, other) {
             (Self::Version(one), Self::Version(other)) => {
-                !scheme.is_meant(one, other) && !scheme.is_meant(other, one)
+                !scheme.satisfies(one, other) && !scheme.satisfies(other, one)
             }
             _ => (*self == Self::Absent) != (*other == Self::Absent),
         }
@@ -60,15 +60,15 @@ impl Package {
         written: &PackageProperties,
     ) -> Result<Self, Vec<PropertyError>> {
         let mut errors = Vec::new();
-        if let Some((message, hint)) = name_mistake(name) {
+        if let Some((message, hint)) = name_error(name) {
             errors.push(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint));
         }
         let ensure = read_ensure(ensure).unwrap_or_else(|error| {
             errors.push(error);
-            Ensure::Absent
+            PackageEnsure::Absent
         });
         let purge = written.purge.unwrap_or_default();
-        if purge && ensure != Ensure::Absent {
+        if purge && ensure != PackageEnsure::Absent {
             let message = "`purge` has a meaning with `ensure: absent` only";
             let hint = "it removes configuration files with the package";
             errors.push(PropertyError::new("purge", message).with_hint(hint));
@@ -86,8 +86,8 @@ impl Package {
                 update_cache: written.update_cache,
                 recommends: written.recommends.unwrap_or_default(),
                 purge,
-                timeout: Some(written.timeout.unwrap_or(TIMEOUT)).filter(|length| !length.is_zero()),
-                lock_timeout: written.lock_timeout.unwrap_or(LOCK_TIMEOUT),
+                timeout: Some(written.timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|length| !length.is_zero()),
+                lock_timeout: written.lock_timeout.unwrap_or(DEFAULT_LOCK_TIMEOUT),
             })
         } else {
             Err(errors)
@@ -96,23 +96,23 @@ impl Package {
 }
 
 /// How long a call may take if nothing is said.
-const TIMEOUT: Duration = Duration::from_secs(3600);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
 /// How long a lock is waited for if nothing is said.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
+const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(300);
 
-fn read_ensure(written: Option<&str>) -> Result<Ensure, PropertyError> {
+fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
     let written = written.unwrap_or(ENSURES[0]);
     match written {
-        "present" => return Ok(Ensure::Present),
-        "absent" => return Ok(Ensure::Absent),
-        "latest" => return Ok(Ensure::Latest),
+        "present" => return Ok(PackageEnsure::Present),
+        "absent" => return Ok(PackageEnsure::Absent),
+        "latest" => return Ok(PackageEnsure::Latest),
         _ => {}
     }
     // A word without a digit was hardly meant as a version.
     if written.contains(|c: char| c.is_ascii_digit()) {
-        return match version_mistake(written) {
+        return match version_error(written) {
             Some(message) => Err(PropertyError::of_ensure(message)),
-            None => Ok(Ensure::Version(written.to_owned())),
+            None => Ok(PackageEnsure::Version(written.to_owned())),
         };
     }
     let shown = escape_control(written);

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::database::{fields, split_arch};
+use super::rpm_database::{fields, split_arch};
 use super::version::compare;
-use crate::package::state::Offer;
+use crate::package::state::Availability;
 
 /// What dnf is asked to print of each package; version 5 ends no line by itself, and version 4 ends each.
 pub(crate) const FORMAT: &str = "%{name} %{epoch} %{version} %{release} %{arch}\n";
 
 /// What the repositories have: versions and architectures by name.
 #[derive(Debug, Default)]
-pub(crate) struct Available(HashMap<String, Vec<(String, String)>>);
+pub(crate) struct RepoqueryOutput(HashMap<String, Vec<(String, String)>>);
 
-impl Available {
+impl RepoqueryOutput {
     /// Reads what was printed in [`FORMAT`].
     pub(crate) fn parse(text: &str) -> Self {
         let mut packages: HashMap<String, Vec<(String, String)>> = HashMap::new();
@@ -24,14 +24,14 @@ impl Available {
     }
 
     /// What they have of a package.
-    pub(crate) fn offer(&self, name: &str) -> Offer {
+    pub(crate) fn availability(&self, name: &str) -> Availability {
         let (base, arch) = split_arch(name);
-        let Some(versions) = self.0.get(base) else { return Offer::Unknown };
+        let Some(versions) = self.0.get(base) else { return Availability::Unknown };
         let meant = versions.iter().filter(|(_, found)| arch.is_none_or(|arch| found == arch));
         let all: Vec<String> = meant.map(|(version, _)| version.clone()).collect();
         match all.iter().max_by(|left, right| compare(left, right)).cloned() {
-            Some(newest) => Offer::Versions { candidate: Some(newest), all },
-            None => Offer::Unknown,
+            Some(newest) => Availability::Versions { candidate: Some(newest), all },
+            None => Availability::Unknown,
         }
     }
 }
@@ -42,22 +42,22 @@ mod tests {
 
     #[test]
     fn the_newest_is_the_candidate() {
-        let available = Available::parse(
+        let available = RepoqueryOutput::parse(
             "bash 0 5.1.8 9.el9 x86_64\n\nbash 0 5.1.8 10.el9 x86_64\nbash 0 5.1.8 11.el9 src\n\
              glibc 0 2.34 60.el9 i686\nwarning of some kind\n",
         );
-        let versions = |candidate: &str, all: &[&str]| Offer::Versions {
+        let versions = |candidate: &str, all: &[&str]| Availability::Versions {
             candidate: Some(candidate.to_owned()),
             all: all.iter().map(|version| (*version).to_owned()).collect(),
         };
         for (name, expected) in [
             ("bash", versions("0:5.1.8-10.el9", &["0:5.1.8-9.el9", "0:5.1.8-10.el9"])),
             ("bash.x86_64", versions("0:5.1.8-10.el9", &["0:5.1.8-9.el9", "0:5.1.8-10.el9"])),
-            ("bash.i686", Offer::Unknown),
+            ("bash.i686", Availability::Unknown),
             ("glibc.i686", versions("0:2.34-60.el9", &["0:2.34-60.el9"])),
-            ("nosuch", Offer::Unknown),
+            ("nosuch", Availability::Unknown),
         ] {
-            assert_eq!(available.offer(name), expected, "{name}");
+            assert_eq!(available.availability(name), expected, "{name}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 /// Finds them in what dnf wrote to its standard error, each with the reason, in a sentence.
-pub(crate) fn left_out(stderr: &str) -> Vec<String> {
+pub(crate) fn skipped_repositories(stderr: &str) -> Vec<String> {
     let mut found = of_version_4(stderr);
     found.extend(of_version_5(stderr));
     found
@@ -59,10 +59,11 @@ fn of_version_5(stderr: &str) -> Vec<String> {
 }
 
 fn sentence(repository: &str, reason: Option<&str>) -> String {
-    let left_out = format!("the repository `{repository}` was left out, because it could not be read");
+    let skipped_repositories =
+        format!("the repository `{repository}` was left out, because it could not be read");
     match reason.map(reason_alone).filter(|reason| !reason.is_empty()) {
-        Some(reason) => format!("{left_out}: {reason}"),
-        None => left_out,
+        Some(reason) => format!("{skipped_repositories}: {reason}"),
+        None => skipped_repositories,
     }
 }
 
@@ -79,7 +80,7 @@ fn reason_alone(error: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::left_out;
+    use super::skipped_repositories;
 
     const WITHOUT: &str = "was left out, because it could not be read";
 
@@ -105,7 +106,7 @@ mod tests {
             // Without the last line dnf did not go on.
             ("Error: Failed to download metadata for repo 'off': All mirrors were tried\n", vec![]),
         ] {
-            assert_eq!(left_out(stderr), expected, "{stderr}");
+            assert_eq!(skipped_repositories(stderr), expected, "{stderr}");
         }
     }
 
@@ -130,7 +131,7 @@ Repositories loaded.
 >>> Already downloaded
 ";
         assert_eq!(
-            left_out(stderr),
+            skipped_repositories(stderr),
             [
                 format!("the repository `Off the net` {WITHOUT}: Could not connect to server"),
                 format!("the repository `half` {WITHOUT}: Status code: 404"),

@@ -8,16 +8,16 @@ use ccm_engine::Context;
 use ccm_host::{Command, Exit, Finished, Host, Level};
 use ccm_model::{Failure, FailureKind, Stream, display_duration};
 
-use super::tool::Reach;
-use super::wanted::Package;
-use crate::printed::{tail, text};
+use super::desired::Package;
+use super::tool::QueryScope;
+use crate::output_tail::{tail, text};
 
 /// How long a call may take that asks the index, which may fetch it first.
-const QUERY: Duration = Duration::from_secs(600);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(600);
 /// How long a change of packages may go on after the run was asked to stop.
-const PATIENCE: Duration = Duration::from_secs(300);
+const STOP_TIMEOUT: Duration = Duration::from_secs(300);
 /// The pause before another try where a lock is held.
-const PAUSE: Duration = Duration::from_secs(3);
+const LOCK_RETRY_DELAY: Duration = Duration::from_secs(3);
 
 /// What every call finds in its environment beside the base: nothing may ask a question.
 const ENVIRONMENT: [(&str, &str); 3] = [
@@ -28,14 +28,14 @@ const ENVIRONMENT: [(&str, &str); 3] = [
 
 /// How long a call may take that fetches or changes packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct CommandLimits {
     /// While it works; none is for ever.
     pub work: Option<Duration>,
     /// While it waits for another program.
     pub lock: Duration,
 }
 
-impl Limits {
+impl CommandLimits {
     /// The longest of packages that are changed together.
     pub(crate) fn of<'p>(packages: impl Iterator<Item = &'p Package> + Clone) -> Self {
         let work = packages.clone().map(|package| package.timeout);
@@ -46,20 +46,20 @@ impl Limits {
 
 /// A call of a package tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct ToolCommand {
     pub program: &'static str,
     pub args: Vec<String>,
     /// What it is called in errors.
     pub title: &'static str,
     /// Whether to end it half way does harm.
-    pub is_delicate: bool,
+    pub is_harmful_to_interrupt: bool,
 }
 
-impl Call {
+impl ToolCommand {
     /// A call that does no harm if it is ended.
     pub(crate) fn new(program: &'static str, title: &'static str, args: &[&str]) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Self { program, args, title, is_delicate: false }
+        Self { program, args, title, is_harmful_to_interrupt: false }
     }
 
     fn command(&self, host: Host<'_>, timeout: Option<Duration>) -> Command {
@@ -76,37 +76,46 @@ impl Call {
 }
 
 /// What a call printed that went well.
-pub(crate) struct Printed {
+pub(crate) struct CommandOutput {
     pub stdout: String,
     pub stderr: String,
 }
 
 /// Asks, and returns what was printed. A question about what was done is asked even if the run is to stop.
-pub(crate) async fn ask(call: &Call, reach: Reach<'_>, is_short: bool) -> Result<Printed, Failure> {
-    let command = call.command(reach.host, Some(QUERY));
+pub(crate) async fn query(
+    call: &ToolCommand,
+    scope: QueryScope<'_>,
+    is_short: bool,
+) -> Result<CommandOutput, Failure> {
+    let command = call.command(scope.host, Some(QUERY_TIMEOUT));
     let finished = if is_short {
-        let host = Host { executor: reach.queries, ..reach.host };
+        let host = Host { executor: scope.queries, ..scope.host };
         let mut ignore = |_, _: &str| ControlFlow::Continue(());
-        host.run_patiently(&command, reach.cancellation, QUERY, &mut ignore).await
+        host.run_patiently(&command, scope.cancellation, QUERY_TIMEOUT, &mut ignore).await
     } else {
-        reach.queries.run_tool(&command, reach.cancellation, &mut |_, _| {}).await
+        scope.queries.run_tool(&command, scope.cancellation, &mut |_, _| {}).await
     };
-    let finished = judge(call, finished.map_err(|error| Failure::from_error(FailureKind::Start, &error))?)?;
+    let finished =
+        evaluate_exit(call, finished.map_err(|error| Failure::from_error(FailureKind::Start, &error))?)?;
     if finished.stdout.truncated() {
         let message = format!("{} printed more than can be read", call.title);
         return Err(Failure::new(FailureKind::Read, message));
     }
-    Ok(Printed { stdout: text(&finished.stdout), stderr: text(&finished.stderr) })
+    Ok(CommandOutput { stdout: text(&finished.stdout), stderr: text(&finished.stderr) })
 }
 
 /// Carries out a call, waiting for locks: one that finds a lock held ends, and is begun again with all of its time. A
 /// failure says whether it may have changed something.
-pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) async fn run_waiting_for_locks(
+    call: &ToolCommand,
+    limits: CommandLimits,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
     let (host, cancellation) = (context.host, context.cancellation);
     let lock_timeout = limits.lock;
     let began = host.clock.monotonic();
-    let left = || lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
-    let mut told = None;
+    let time_left = || lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
+    let mut blocking_lock = None;
     let mut has_begun = false;
     let ended = loop {
         if cancellation.level() > Level::Go {
@@ -115,19 +124,19 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
         let command = call.command(host, limits.work);
         let mut waits = false;
         let mut on_line = |stream, line: &str| {
-            let Some(lock) = held_lock(line) else { return ControlFlow::Continue(()) };
-            if told.is_none() {
-                if !left().is_zero() {
+            let Some(lock) = lock_in(line) else { return ControlFlow::Continue(()) };
+            if blocking_lock.is_none() {
+                if !time_left().is_zero() {
                     context.line(stream, &format!("waiting: {lock}"));
                 }
-                told = Some(lock.to_owned());
+                blocking_lock = Some(lock.to_owned());
             }
             // Nothing was begun, and nobody else would end it.
-            waits |= line.starts_with(WAITS_FOR_EVER);
+            waits |= line.starts_with(WAITS_FOREVER);
             if waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let patience = if call.is_delicate { PATIENCE } else { Duration::ZERO };
-        let finished = match host.run_patiently(&command, cancellation, patience, &mut on_line).await {
+        let stop_timeout = if call.is_harmful_to_interrupt { STOP_TIMEOUT } else { Duration::ZERO };
+        let finished = match host.run_patiently(&command, cancellation, stop_timeout, &mut on_line).await {
             Ok(finished) => finished,
             Err(error) => break Err(Failure::from_error(FailureKind::Start, &error)),
         };
@@ -136,22 +145,25 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
         }
         let failed = finished.exit != Exit::Code(0);
         let stderr = text(&finished.stderr);
-        let is_locked = failed && stderr.lines().any(|line| held_lock(line).is_some());
+        let is_locked = failed && stderr.lines().any(|line| lock_in(line).is_some());
         // A lock that dpkg does not get may be one in the midst of a change.
         has_begun |= !is_locked || stderr.lines().any(|line| line.starts_with(DPKG_ERROR));
-        let left = left();
-        if is_locked && !left.is_zero() && host.pause(PAUSE.min(left), cancellation).await {
+        let time_left = time_left();
+        if is_locked
+            && !time_left.is_zero()
+            && host.pause(LOCK_RETRY_DELAY.min(time_left), cancellation).await
+        {
             continue;
         }
         let is_over = cancellation.level() > Level::Go;
-        let judged = judge(call, finished).map(drop);
+        let judged = evaluate_exit(call, finished).map(drop);
         break judged.map_err(|mut failure| {
             if !is_locked {
                 return failure;
             }
             if waits && !is_over {
                 // That it was ended says nothing.
-                failure.chain = told.iter().cloned().collect();
+                failure.chain = blocking_lock.iter().cloned().collect();
             }
             let message = if lock_timeout.is_zero() {
                 "another program works on the packages".to_owned()
@@ -165,18 +177,18 @@ pub(crate) async fn carry_out(call: &Call, limits: Limits, context: &mut Context
         });
     };
     let waited = host.clock.monotonic().saturating_sub(began);
-    if let (Ok(()), Some(lock)) = (&ended, told) {
+    if let (Ok(()), Some(lock)) = (&ended, blocking_lock) {
         let took = display_duration(waited);
         context.warn(format!("had to wait for another program: {lock}; in all it took {took}"));
     }
-    ended.map_err(|failure| Failure { changed: call.is_delicate && has_begun, ..failure })
+    ended.map_err(|failure| Failure { changed: call.is_harmful_to_interrupt && has_begun, ..failure })
 }
 
 /// How a line begins with which dnf 5 starts to wait without an end.
-const WAITS_FOR_EVER: &str = "Waiting for a lock on ";
+const WAITS_FOREVER: &str = "Waiting for a lock on ";
 
 /// What a line says of a lock that another program holds.
-fn held_lock(line: &str) -> Option<&str> {
+fn lock_in(line: &str) -> Option<&str> {
     const SIGNS: [&str; 8] = [
         // apt, as it looks for the lock, and as it gives up
         "Could not get lock",
@@ -188,27 +200,27 @@ fn held_lock(line: &str) -> Option<&str> {
         "already locked by",
         "Waiting for process with pid",
         // dnf 5, as it waits, and as it did not do yet in its first versions
-        WAITS_FOR_EVER,
+        WAITS_FOREVER,
         "Failed to obtain rpm transaction lock",
     ];
     if !SIGNS.iter().any(|sign| line.contains(sign)) {
         return None;
     }
-    if line.starts_with(WAITS_FOR_EVER) {
+    if line.starts_with(WAITS_FOREVER) {
         return line.split(['.', ';']).next();
     }
-    let told = line.strip_prefix("E: ").unwrap_or(line);
-    let told = told.strip_prefix("Waiting for cache lock: ").unwrap_or(told);
+    let message = line.strip_prefix("E: ").unwrap_or(line);
+    let message = message.strip_prefix("Waiting for cache lock: ").unwrap_or(message);
     // apt counts the seconds behind it, in front of a line that it writes over.
-    Some(told.split("...").next().unwrap_or(told).trim_end())
+    Some(message.split("...").next().unwrap_or(message).trim_end())
 }
 
-fn stopped(call: &Call) -> Failure {
+fn stopped(call: &ToolCommand) -> Failure {
     Failure::new(FailureKind::Stopped, format!("{} was not begun, because the run is to end", call.title))
 }
 
 /// Judges how a call ended.
-fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
+fn evaluate_exit(call: &ToolCommand, finished: Finished) -> Result<Finished, Failure> {
     let title = call.title;
     let mut failure = match &finished.exit {
         Exit::Code(0) => return Ok(finished),
@@ -216,7 +228,7 @@ fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
             let message = format!("{title} failed with exit code {code}");
             let mut failure = Failure::new(FailureKind::Exit, message);
             failure.chain.extend(errors(&text(&finished.stderr)));
-            failure.chain.extend(unmet(&text(&finished.stdout)));
+            failure.chain.extend(unmet_dependencies(&text(&finished.stdout)));
             failure
         }
         Exit::Signal { name, .. } => {
@@ -239,33 +251,34 @@ fn judge(call: &Call, finished: Finished) -> Result<Finished, Failure> {
     Err(failure)
 }
 
-/// How many lines of one kind are told.
-const MOST: usize = 3;
+/// How many lines of one kind are message.
+const MAX_QUOTED: usize = 3;
 
 /// What the tool itself calls errors: the last few of them, but of why something can't be the first.
 fn errors(stderr: &str) -> Vec<String> {
     let problem = stderr.lines().skip_while(|line| !line.trim_start().starts_with(PROBLEM));
-    let reasons: Vec<String> = problem.filter_map(error).take(MOST).map(str::to_owned).collect();
+    let reasons: Vec<String> = problem.filter_map(error).take(MAX_QUOTED).map(str::to_owned).collect();
     if !reasons.is_empty() {
         return reasons;
     }
     let behind = stderr.lines().skip(1).map(Some).chain([None]);
-    let told = stderr.lines().zip(behind).filter_map(|(line, next)| match next {
+    let message = stderr.lines().zip(behind).filter_map(|(line, next)| match next {
         // dpkg names a package, and what is wrong with it on the next line.
         Some(next) if line.starts_with(DPKG_ERROR) && line.ends_with(':') && next.starts_with(' ') => {
             Some(format!("{line} {}", next.trim()))
         }
         _ => error(line).map(str::to_owned),
     });
-    let mut errors: Vec<String> = told.collect();
-    errors.split_off(errors.len().saturating_sub(MOST))
+    let mut errors: Vec<String> = message.collect();
+    errors.split_off(errors.len().saturating_sub(MAX_QUOTED))
 }
 
 /// What apt found not to go together, the first few: its error says only that something does not.
-fn unmet(stdout: &str) -> Vec<String> {
-    let told = stdout.lines().skip_while(|line| *line != "The following packages have unmet dependencies:");
-    let unmet = told.skip(1).take_while(|line| line.starts_with(' '));
-    unmet.take(MOST).map(|line| line.trim().to_owned()).collect()
+fn unmet_dependencies(stdout: &str) -> Vec<String> {
+    let message =
+        stdout.lines().skip_while(|line| *line != "The following packages have unmet dependencies:");
+    let unmet_dependencies = message.skip(1).take_while(|line| line.starts_with(' '));
+    unmet_dependencies.take(MAX_QUOTED).map(|line| line.trim().to_owned()).collect()
 }
 
 /// How dpkg begins to say what is wrong.
@@ -285,17 +298,17 @@ fn error(line: &str) -> Option<&str> {
         "Failed to obtain ",
         "Transaction failed: ",
     ];
-    let told = match line.trim_start().split_once(": ") {
-        Some((head, told)) if head.starts_with(PROBLEM) => told,
+    let message = match line.trim_start().split_once(": ") {
+        Some((head, message)) if head.starts_with(PROBLEM) => message,
         _ if WHOLE.iter().any(|sign| line.starts_with(sign)) => line,
         _ => SIGNS.iter().find_map(|sign| line.strip_prefix(sign))?,
     };
-    Some(told.trim_end()).filter(|told| !told.is_empty())
+    Some(message.trim_end()).filter(|message| !message.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{errors, held_lock, unmet};
+    use super::{errors, lock_in, unmet_dependencies};
 
     #[test]
     fn errors_are_told_without_what_stands_around_them() {
@@ -397,7 +410,7 @@ mod tests {
                 None,
             ),
         ] {
-            assert_eq!(held_lock(line), expected, "{line}");
+            assert_eq!(lock_in(line), expected, "{line}");
         }
     }
 
@@ -417,7 +430,7 @@ mod tests {
                 vec!["a : Depends: x", "Depends: y", "b : Conflicts: c"],
             ),
         ] {
-            assert_eq!(unmet(&printed), expected, "{printed}");
+            assert_eq!(unmet_dependencies(&printed), expected, "{printed}");
         }
     }
 }

@@ -3,29 +3,29 @@
 use std::collections::HashMap;
 
 use super::version::compare;
-use crate::package::state::{Found, Presence};
+use crate::package::state::{Installation, Presence};
 
 /// What rpm is asked to print of each package.
 pub(crate) const FORMAT: &str = "%{NAME} %{EPOCHNUM} %{VERSION} %{RELEASE} %{ARCH}\n";
 
 /// All packages that rpm knows of.
 #[derive(Debug, Default)]
-pub(crate) struct Database(HashMap<Box<str>, Vec<Entry>>);
+pub(crate) struct RpmDatabase(HashMap<Box<str>, Vec<RpmEntry>>);
 
 #[derive(Debug)]
-struct Entry {
+struct RpmEntry {
     /// With its epoch.
     version: String,
     arch: Box<str>,
 }
 
-impl Database {
+impl RpmDatabase {
     /// Reads what was printed in [`FORMAT`].
     pub(crate) fn parse(text: &str) -> Self {
-        let mut packages: HashMap<Box<str>, Vec<Entry>> = HashMap::new();
+        let mut packages: HashMap<Box<str>, Vec<RpmEntry>> = HashMap::new();
         for line in text.lines() {
             let Some((name, version, arch)) = fields(line) else { continue };
-            packages.entry(name.into()).or_default().push(Entry { version, arch: arch.into() });
+            packages.entry(name.into()).or_default().push(RpmEntry { version, arch: arch.into() });
         }
         Self(packages)
     }
@@ -42,17 +42,17 @@ impl Database {
 
     /// What there is of a package. Where several versions are installed, it is the newest. A name may end in an
     /// architecture, `glibc.i686`.
-    pub(crate) fn find(&self, name: &str) -> Found {
+    pub(crate) fn find(&self, name: &str) -> Installation {
         let (base, arch) = split_arch(name);
-        let Some(entries) = self.0.get(base) else { return Found::default() };
+        let Some(entries) = self.0.get(base) else { return Installation::default() };
         let meant = entries.iter().filter(|entry| arch.is_none_or(|arch| *entry.arch == *arch));
         let Some(newest) = meant.max_by(|left, right| compare(&left.version, &right.version)) else {
-            return Found::default();
+            return Installation::default();
         };
-        Found {
+        Installation {
             presence: Presence::Installed(newest.version.clone()),
             arch: Some(newest.arch.to_string()),
-            ..Found::default()
+            ..Installation::default()
         }
     }
 }
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_found() {
-        let database = Database::parse(
+        let database = RpmDatabase::parse(
             "bash 0 5.1.8 6.el9 x86_64
 glibc 0 2.34 60.el9 x86_64
 glibc 0 2.34 59.el9 i686

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use crate::package::state::{Found, Hold, Presence};
+use crate::package::state::{Hold, Installation, Presence};
 
 /// All packages that dpkg knows of.
 #[derive(Debug, Default)]
-pub(crate) struct Database {
+pub(crate) struct DpkgDatabase {
     /// What is known of them, one piece behind the other, so that a package costs no memory of its own.
     text: String,
     /// By their names, and those of one name as they were read.
-    packages: Vec<Entry>,
+    packages: Vec<DpkgEntry>,
     /// The architecture of the machine: that of dpkg itself.
     native: Option<Box<str>>,
     /// Packages whose installation has not come to its end.
@@ -21,7 +21,7 @@ pub(crate) struct Database {
 
 /// Where the pieces of one are in the text.
 #[derive(Debug, Default)]
-struct Entry {
+struct DpkgEntry {
     name: Range<usize>,
     arch: Range<usize>,
     version: Range<usize>,
@@ -29,11 +29,11 @@ struct Entry {
     is_held: bool,
 }
 
-impl Database {
+impl DpkgDatabase {
     /// Reads it from what dpkg writes: paragraphs of `Field: value`, an empty line between two.
     pub(crate) fn parse(written: &[u8]) -> Self {
         let mut database = Self::default();
-        let mut entry = Entry::default();
+        let mut entry = DpkgEntry::default();
         let mut start = 0;
         for end in memchr_iter(b'\n', written).chain([written.len()]) {
             let line = &written[start..end];
@@ -55,15 +55,15 @@ impl Database {
     }
 
     /// Keeps the value of a line if it is of that field.
-    fn keep(&mut self, line: &[u8], field: &[u8], place: &mut Range<usize>) {
+    fn keep(&mut self, line: &[u8], field: &[u8], position: &mut Range<usize>) {
         if let Some(value) = line.strip_prefix(field) {
             let start = self.text.len();
             self.text += &String::from_utf8_lossy(value.trim_ascii());
-            *place = start..self.text.len();
+            *position = start..self.text.len();
         }
     }
 
-    fn add(&mut self, mut entry: Entry) {
+    fn add(&mut self, mut entry: DpkgEntry) {
         if entry.name.is_empty() {
             return;
         }
@@ -82,13 +82,13 @@ impl Database {
     }
 
     /// Those of a name.
-    fn named(&self, name: &str) -> &[Entry] {
+    fn named(&self, name: &str) -> &[DpkgEntry] {
         let behind =
             &self.packages[self.packages.partition_point(|entry| self.text[entry.name.clone()] < *name)..];
         &behind[..behind.partition_point(|entry| self.text[entry.name.clone()] == *name)]
     }
 
-    fn presence(&self, entry: &Entry) -> Presence {
+    fn presence(&self, entry: &DpkgEntry) -> Presence {
         match &self.text[entry.status.clone()] {
             "installed" => Presence::Installed(self.text[entry.version.clone()].to_owned()),
             "config-files" => Presence::ConfigFiles,
@@ -97,16 +97,16 @@ impl Database {
         }
     }
 
-    fn is_installed(&self, entry: &Entry) -> bool {
+    fn is_installed(&self, entry: &DpkgEntry) -> bool {
         self.text[entry.status.clone()] == *"installed"
     }
 
     /// What there is of a package. Without an architecture in its name it is that of the machine, or one for all.
-    pub(crate) fn find(&self, name: &str) -> Found {
+    pub(crate) fn find(&self, name: &str) -> Installation {
         let (base, arch) = split(name);
         let entries = self.named(base);
-        let arch_of = |entry: &Entry| &self.text[entry.arch.clone()];
-        let is_meant = |entry: &&Entry| match (arch, self.native.as_deref()) {
+        let arch_of = |entry: &DpkgEntry| &self.text[entry.arch.clone()];
+        let satisfies = |entry: &&DpkgEntry| match (arch, self.native.as_deref()) {
             (Some("all"), _) => arch_of(entry) == "all",
             (Some(arch), native) => {
                 arch_of(entry) == arch || (arch_of(entry) == "all" && native == Some(arch))
@@ -114,17 +114,17 @@ impl Database {
             (None, Some(native)) => arch_of(entry) == native || arch_of(entry) == "all",
             (None, None) => true,
         };
-        let Some(entry) = entries.iter().find(is_meant) else {
+        let Some(entry) = entries.iter().find(satisfies) else {
             let elsewhere = entries.iter().filter(|entry| self.is_installed(entry));
             let elsewhere = elsewhere.map(|entry| arch_of(entry).to_owned()).collect();
-            return Found { elsewhere, ..Found::default() };
+            return Installation { elsewhere, ..Installation::default() };
         };
         let hold = entry
             .is_held
             .then(|| Hold { by: "dpkg".to_owned(), release: format!("`apt-mark unhold {name}` lets it go") });
         let presence = self.presence(entry);
         let arch = (presence != Presence::Gone && !entry.arch.is_empty()).then(|| arch_of(entry).to_owned());
-        Found { presence, arch, hold, ..Found::default() }
+        Installation { presence, arch, hold, ..Installation::default() }
     }
 
     /// The names of all packages that are installed, once for each architecture, in their order.
@@ -134,7 +134,7 @@ impl Database {
     }
 
     /// The name under which apt tells of a package: with its architecture only if that is a foreign one.
-    pub(crate) fn told_as<'a>(&self, name: &'a str) -> &'a str {
+    pub(crate) fn apt_name<'a>(&self, name: &'a str) -> &'a str {
         match split(name) {
             (base, Some(arch)) if arch == "all" || self.native.as_deref() == Some(arch) => base,
             (base, None) => base,
@@ -215,7 +215,7 @@ Status: purge ok not-installed
 Architecture: amd64
 ";
 
-    fn shown(found: &Found) -> String {
+    fn shown(found: &Installation) -> String {
         let presence = match &found.presence {
             Presence::Gone => "gone",
             Presence::ConfigFiles => "config-files",
@@ -230,7 +230,7 @@ Architecture: amd64
 
     #[test]
     fn what_is_there_is_found() {
-        let database = Database::parse(STATUS.as_bytes());
+        let database = DpkgDatabase::parse(STATUS.as_bytes());
         for (name, expected) in [
             ("dpkg", "1.21.22 amd64"),
             ("libc6", "2.36-9 amd64"),
@@ -261,21 +261,22 @@ Architecture: amd64
 
     #[test]
     fn apt_names_the_architecture_of_foreign_packages_only() {
-        let database = Database::parse(STATUS.as_bytes());
+        let database = DpkgDatabase::parse(STATUS.as_bytes());
         for (name, expected) in
             [("bash", "bash"), ("bash:amd64", "bash"), ("bash:all", "bash"), ("bash:i386", "bash:i386")]
         {
-            assert_eq!(database.told_as(name), expected);
+            assert_eq!(database.apt_name(name), expected);
         }
     }
 
     #[test]
     fn a_database_may_be_empty_or_broken() {
         for text in ["", "\n\n\n", "no field\n", "Package: a", "Status: x\n\nVersion: 1"] {
-            assert_eq!(Database::parse(text.as_bytes()).find("a").presence, Presence::Gone, "{text}");
+            assert_eq!(DpkgDatabase::parse(text.as_bytes()).find("a").presence, Presence::Gone, "{text}");
         }
-        let without_dpkg =
-            Database::parse(b"Package: a\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\n");
+        let without_dpkg = DpkgDatabase::parse(
+            b"Package: a\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\n",
+        );
         assert_eq!(shown(&without_dpkg.find("a")), "1 arm64");
     }
 }

@@ -128,7 +128,7 @@ fn a_sensitive_exec_leaves_how_it_ended_and_is_found_by_its_alias() {
         let called = ccm(&scratch, &["history", "01", wanted]).run();
         assert_eq!(called.code, 0, "{}", called.shown());
         assert!(called.stdout.contains("exit_code: 3"), "{}", called.shown());
-        assert!(called.stdout.contains("because the exec is `sensitive`"), "{}", called.shown());
+        assert!(called.stdout.contains("because the resource is `sensitive`"), "{}", called.shown());
         assert!(!called.stdout.contains("t0psecret"), "{}", called.shown());
     }
 }

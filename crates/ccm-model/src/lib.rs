@@ -12,6 +12,7 @@ mod diagnostics;
 mod duration;
 mod escape;
 mod event;
+mod execution;
 mod failure;
 mod fields;
 mod json;
@@ -42,6 +43,7 @@ pub use escape::escape_control;
 pub use event::{
     Artifact, Artifacts, Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction,
 };
+pub use execution::{ExecutedCommand, ExecutionMetadata, METADATA_FILE, STDERR_FILE, STDOUT_FILE};
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
 pub use json::{Nanoseconds, known};

@@ -3,15 +3,14 @@
 use std::io::{self, Read as _, Write as _};
 
 use ccm_host::state::Directory;
-use ccm_model::{Artifacts, EventLine, escape_control};
+use ccm_model::{
+    Artifacts, EventLine, ExecutionMetadata, METADATA_FILE, ResourceId, STDERR_FILE, STDOUT_FILE,
+    escape_control,
+};
 use serde_json::{Value, json};
 
 use super::{History, Open, RunStore, StoreError, StoredRun};
 
-const EXEC: &str = "exec";
-const METADATA: &str = "metadata.json";
-const STDOUT: &str = "stdout.txt";
-const STDERR: &str = "stderr.txt";
 /// Names of directories are cut to so many characters.
 const LONGEST_SLUG: usize = 40;
 /// No more than this of a file is read; ours are shorter.
@@ -74,7 +73,8 @@ fn slug(name: &str) -> String {
 pub struct Execution {
     /// The name of its directory: the position of the resource, and what is left of its name.
     pub name: String,
-    metadata: Value,
+    /// `None` if the file can't be read.
+    metadata: Option<ExecutionMetadata>,
     stdout: String,
     stderr: String,
 }
@@ -83,7 +83,7 @@ pub struct Execution {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutionError {
     /// There is none.
-    #[error("no exec `{wanted}` left anything in the record of run {run}")]
+    #[error("no resource `{wanted}` left anything in the record of run {run}")]
     Unknown {
         /// What was asked for.
         wanted: String,
@@ -102,16 +102,22 @@ pub enum ExecutionError {
     },
 }
 
-impl History {
-    /// The names of the executions that left something in the record of a run, in the order of their resources.
-    pub fn executions(&self, run: &StoredRun) -> Result<Vec<String>, StoreError> {
-        let failed = |source| StoreError::Read { path: self.path.join(&run.id), source };
-        let Some(directory) = self.of_executions(run).map_err(failed)? else { return Ok(Vec::new()) };
-        let mut names = directory.directories().map_err(failed)?;
-        names.sort_by_key(|name| (position(name), name.clone()));
-        Ok(names)
-    }
+/// Directory of an execution in the record of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Kept {
+    /// Type of the resource, which is the name of the directory around it.
+    type_name: String,
+    /// Its name.
+    name: String,
+}
 
+impl Kept {
+    fn position(&self) -> u64 {
+        self.name.split('-').next().and_then(|position| position.parse().ok()).unwrap_or(u64::MAX)
+    }
+}
+
+impl History {
     /// Reads what an execution left: by the name of its directory, by its position, or by the name or alias of
     /// its resource.
     pub fn execution(
@@ -119,74 +125,82 @@ impl History {
         run: &StoredRun,
         wanted: &str,
     ) -> Result<Result<Execution, ExecutionError>, StoreError> {
-        let known = self.executions(run)?;
-        let by_alias = |error| match self.name_of(run, wanted) {
-            Some(name) => find(&known, &name, &run.id).map_err(|_| error),
-            None => Err(error),
-        };
-        let name = match find(&known, wanted, &run.id).or_else(by_alias) {
-            Ok(name) => name,
-            Err(error) => return Ok(Err(error)),
-        };
         let failed = |source| StoreError::Read { path: self.path.join(&run.id), source };
-        let directory =
-            self.of_executions(run).and_then(|found| found.map(|all| all.enter(&name)).transpose());
-        let Some(directory) = directory.map_err(failed)? else {
-            return Ok(Err(ExecutionError::Unknown { wanted: name, run: run.id.clone(), known }));
-        };
-        let text = |file| text(&directory, file).map_err(failed);
-        let (metadata, stdout, stderr) = (text(METADATA)?, text(STDOUT)?, text(STDERR)?);
-        let metadata = serde_json::from_str(&metadata).unwrap_or_default();
-        Ok(Ok(Execution { name, metadata, stdout, stderr }))
-    }
-
-    /// The name of the exec that has this alias, as the events of the run tell.
-    fn name_of(&self, run: &StoredRun, alias: &str) -> Option<String> {
-        let alias = alias.strip_prefix("exec#").unwrap_or(alias);
-        self.events(run).ok()?.into_iter().find_map(|event| match event {
-            EventLine::Transaction(line)
-                if line.type_name == "exec" && line.alias.as_deref() == Some(alias) =>
-            {
-                Some(line.name.into_owned())
-            }
-            _ => None,
+        let known = self.kept(run).map_err(failed)?;
+        let found = find(&known, wanted, &run.id).or_else(|error| {
+            let id = self.id_of_alias(run, wanted).ok_or_else(|| error.clone())?;
+            find(&known, &id.to_string(), &run.id).map_err(|_| error)
+        });
+        Ok(match found {
+            Ok(kept) => Ok(self.read(run, kept).map_err(failed)?),
+            Err(error) => Err(error),
         })
     }
 
-    fn of_executions(&self, run: &StoredRun) -> io::Result<Option<Directory>> {
-        let Some(directory) = &self.directory else { return Ok(None) };
-        match directory.enter(&run.id)?.enter(EXEC) {
-            Ok(directory) => Ok(Some(directory)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+    /// Returns the directories of all executions, in the order of their resources.
+    fn kept(&self, run: &StoredRun) -> io::Result<Vec<Kept>> {
+        let Some(directory) = &self.directory else { return Ok(Vec::new()) };
+        let run = directory.enter(&run.id)?;
+        let mut kept = Vec::new();
+        for type_name in run.directories()? {
+            let names = run.enter(&type_name)?.directories()?;
+            kept.extend(names.into_iter().map(|name| Kept { type_name: type_name.clone(), name }));
         }
+        kept.sort_by_key(|kept| (kept.position(), kept.name.clone()));
+        Ok(kept)
+    }
+
+    fn read(&self, run: &StoredRun, kept: &Kept) -> io::Result<Execution> {
+        let runs = self.directory.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let directory = runs.enter(&run.id)?.enter(&kept.type_name)?.enter(&kept.name)?;
+        Ok(Execution {
+            name: kept.name.clone(),
+            metadata: serde_json::from_str(&text(&directory, METADATA_FILE)?).ok(),
+            stdout: text(&directory, STDOUT_FILE)?,
+            stderr: text(&directory, STDERR_FILE)?,
+        })
+    }
+
+    /// Returns the resource that has this alias, according to the events of the run.
+    fn id_of_alias(&self, run: &StoredRun, wanted: &str) -> Option<ResourceId> {
+        let id = ResourceId::parse(wanted).ok();
+        self.events(run).ok()?.into_iter().find_map(|event| {
+            let EventLine::Transaction(line) = event else { return None };
+            let is_meant = |alias: &str| match &id {
+                Some(id) => *id.type_name == *line.type_name && *id.name == *alias,
+                None => alias == wanted,
+            };
+            line.alias
+                .as_deref()
+                .is_some_and(is_meant)
+                .then(|| ResourceId::new(&*line.type_name, &*line.name))
+        })
     }
 }
 
-fn position(name: &str) -> u64 {
-    name.split('-').next().and_then(|position| position.parse().ok()).unwrap_or(u64::MAX)
-}
-
-fn find(known: &[String], wanted: &str, run: &str) -> Result<String, ExecutionError> {
-    let name = wanted.strip_prefix("exec#").unwrap_or(wanted);
-    let is_wanted = |known: &&String| {
-        let (position, slugged) = known.split_once('-').unwrap_or((known, ""));
-        *known == name || position == name || slugged == slug(name)
+fn find<'k>(known: &'k [Kept], wanted: &str, run: &str) -> Result<&'k Kept, ExecutionError> {
+    if let Some(exact) = known.iter().find(|kept| kept.name == wanted) {
+        return Ok(exact);
+    }
+    // `#` may be part of a name, too.
+    let id = ResourceId::parse(wanted).ok();
+    let id = id.filter(|id| known.iter().any(|kept| *kept.type_name == *id.type_name));
+    let name = id.as_ref().map_or(wanted, |id| &id.name);
+    let is_meant = |kept: &&Kept| {
+        let (position, slugged) = kept.name.split_once('-').unwrap_or((&kept.name, ""));
+        id.as_ref().is_none_or(|id| *kept.type_name == *id.type_name)
+            && (kept.name == name || position == name || slugged == slug(name))
     };
-    let found: Vec<&String> = match known.iter().find(|known| *known == name) {
-        Some(exact) => vec![exact],
-        None => known.iter().filter(is_wanted).collect(),
-    };
+    let found: Vec<&Kept> = known.iter().filter(is_meant).collect();
+    let names = |kept: &[&Kept]| kept.iter().map(|kept| kept.name.clone()).collect();
     match found[..] {
-        [one] => Ok(one.clone()),
-        [] => {
-            let (wanted, run) = (wanted.to_owned(), run.to_owned());
-            Err(ExecutionError::Unknown { wanted, run, known: known.to_vec() })
-        }
-        _ => {
-            let known = found.into_iter().cloned().collect();
-            Err(ExecutionError::Ambiguous { wanted: wanted.to_owned(), known })
-        }
+        [one] => Ok(one),
+        [] => Err(ExecutionError::Unknown {
+            wanted: wanted.to_owned(),
+            run: run.to_owned(),
+            known: names(&known.iter().collect::<Vec<_>>()),
+        }),
+        _ => Err(ExecutionError::Ambiguous { wanted: wanted.to_owned(), known: names(&found) }),
     }
 }
 
@@ -209,11 +223,11 @@ impl Execution {
             other => escape_control(&other.to_string()).into_owned(),
         };
         let mut text = format!("{}\n", escape_control(&self.name));
-        for (key, value) in self.metadata.as_object().into_iter().flatten() {
-            text += &format!("  {}: {}\n", escape_control(key), shown(value));
+        for (key, value) in json!(self.metadata).as_object().into_iter().flatten() {
+            text += &format!("  {key}: {}\n", shown(value));
         }
-        if self.metadata["sensitive"] == true {
-            text += "nothing else was kept, because the exec is `sensitive`\n";
+        if self.metadata.as_ref().is_some_and(|metadata| metadata.sensitive) {
+            text += "nothing else was kept, because the resource is `sensitive`\n";
         }
         for (name, stream) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
             for line in stream.lines() {
@@ -254,17 +268,27 @@ mod tests {
 
     #[test]
     fn an_execution_is_found_by_name_and_by_position() {
-        let known: Vec<String> = ["2-make", "10-make", "11-Tar"].map(str::to_owned).to_vec();
-        let found = |wanted: &str| find(&known, wanted, "r").map_err(|error| error.to_string());
+        let kept =
+            |type_name: &str, name: &str| Kept { type_name: type_name.to_owned(), name: name.to_owned() };
+        let known =
+            [kept("exec", "2-make"), kept("exec", "10-make"), kept("exec", "11-Tar"), kept("job", "12-tar")];
+        let found = |wanted: &str| find(&known, wanted, "r").map(|kept| &*kept.name);
         for (wanted, expected) in [
             ("2-make", Ok("2-make")),
             ("10", Ok("10-make")),
+            ("job#Tar", Ok("12-tar")),
             ("make", Err("`make` may be 2-make or 10-make")),
             ("exec#make", Err("`exec#make` may be 2-make or 10-make")),
-            ("nothing", Err("no exec `nothing` left anything in the record of run r")),
+            ("nothing", Err("no resource `nothing` left anything in the record of run r")),
+            ("job#make", Err("no resource `job#make` left anything in the record of run r")),
         ] {
-            assert_eq!(found(wanted), expected.map(str::to_owned).map_err(str::to_owned), "{wanted}");
+            assert_eq!(
+                found(wanted).map_err(|error| error.to_string()),
+                expected.map_err(str::to_owned),
+                "{wanted}"
+            );
         }
-        assert_eq!(find(&["3-a-b".to_owned()], "exec#A b", "r"), Ok("3-a-b".to_owned()));
+        assert_eq!(find(&[kept("exec", "3-a-b")], "exec#A b", "r"), Ok(&kept("exec", "3-a-b")));
+        assert_eq!(find(&[kept("exec", "3-a-b")], "a#b", "r"), Ok(&kept("exec", "3-a-b")));
     }
 }

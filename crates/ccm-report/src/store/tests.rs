@@ -210,7 +210,6 @@ fn what_an_execution_left_is_found_again() {
     assert!(!store.failed());
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&id).expect("a run");
-    assert_eq!(history.executions(run).expect("executions"), ["7-make-it"]);
     for wanted in ["7", "exec#Make it!", "7-make-it"] {
         let execution = history.execution(run, wanted).expect("the record").expect("an execution");
         assert_eq!(
@@ -230,7 +229,7 @@ fn what_is_known_of_an_execution_steers_no_terminal() {
     let state = state(&scratch);
     let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt"]);
     drop(store);
-    let metadata = "{\"a\": {\"b\u{9b}\": [\"\u{85}\"]}, \"c\": \"\u{9b}\"}";
+    let metadata = "{\"sandbox\": \"\u{9b}\", \"a\u{85}\": \"\u{85}\"}";
     let directory = state.path().join(format!("runs/{id}/exec/7-make-it"));
     std::fs::write(directory.join("metadata.json"), metadata).expect("a file");
     let history = History::open(state.path()).expect("a history");

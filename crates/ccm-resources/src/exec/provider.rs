@@ -233,7 +233,7 @@ async fn run(
     Ok(finished)
 }
 
-fn exit_code(finished: &Finished) -> Option<i32> {
+pub(crate) fn exit_code(finished: &Finished) -> Option<i32> {
     match finished.exit {
         Exit::Code(code) => Some(code),
         _ => None,

@@ -5,12 +5,12 @@
 use std::path::Path;
 
 use ccm_host::{Captured, Exit, Finished};
-use ccm_model::Artifact;
-use serde_json::json;
+use ccm_model::{Artifact, ExecutedCommand, ExecutionMetadata, METADATA_FILE, STDERR_FILE, STDOUT_FILE};
 
 use super::capture::milliseconds;
 use super::command::Exec;
 use super::output;
+use super::provider::exit_code;
 
 /// The files; none if it went well and there is nothing to look at. Of a sensitive exec it is only known how it
 /// ended. `cwd` is where it was started, if it came so far.
@@ -31,39 +31,34 @@ pub(crate) fn files(
     let nothing = Captured::default();
     let (stdout, stderr) =
         finished.map_or((&nothing, &nothing), |finished| (&finished.stdout, &finished.stderr));
-    let mut metadata = json!({
-        "command": exec.line.program,
-        "args": exec.line.args.len(),
-        "exit_code": finished.and_then(|finished| match finished.exit {
-            Exit::Code(code) => Some(code),
-            _ => None,
-        }),
-        "duration_ms": finished.map(|finished| milliseconds(finished.duration)),
-        "timed_out": finished.is_some_and(|finished| matches!(finished.exit, Exit::TimedOut { .. })),
-        "stdout": "stdout.txt",
-        "stderr": "stderr.txt",
-        "stdout_truncated": stdout.truncated(),
-        "stderr_truncated": stderr.truncated(),
-        "workdir": cwd.map(|cwd| cwd.display().to_string()),
-        "sandbox": exec.sandbox.as_ref().map(|_| "process"),
-        "network": exec.sandbox.as_ref().is_none_or(|sandbox| sandbox.network == Some(true)),
-    });
-    if exec.sensitive
-        && let Some(metadata) = metadata.as_object_mut()
-    {
-        for told in ["command", "args", "stdout", "stderr", "workdir"] {
-            metadata.shift_remove(told);
-        }
-        metadata.insert("sensitive".to_owned(), true.into());
-    }
-    let described =
-        Artifact { name: "metadata.json".into(), content: format!("{metadata:#}\n").into_bytes() };
+    let command = ExecutedCommand {
+        command: exec.line.program.clone(),
+        args: exec.line.args.len(),
+        stdout: STDOUT_FILE.into(),
+        stderr: STDERR_FILE.into(),
+        workdir: cwd.map(|cwd| cwd.display().to_string()),
+    };
+    let metadata = ExecutionMetadata {
+        command: Some(command).filter(|_| !exec.sensitive),
+        exit_code: finished.and_then(exit_code),
+        duration_ms: finished.map(|finished| milliseconds(finished.duration)),
+        timed_out: finished.is_some_and(|finished| matches!(finished.exit, Exit::TimedOut { .. })),
+        stdout_truncated: stdout.truncated(),
+        stderr_truncated: stderr.truncated(),
+        sandbox: exec.sandbox.as_ref().map(|_| "process".into()),
+        network: exec.sandbox.as_ref().is_none_or(|sandbox| sandbox.network == Some(true)),
+        sensitive: exec.sensitive,
+    };
+    let described = Artifact {
+        name: METADATA_FILE.into(),
+        content: format!("{:#}\n", serde_json::json!(metadata)).into_bytes(),
+    };
     if exec.sensitive {
         return vec![described];
     }
     let mut files = vec![
-        Artifact { name: "stdout.txt".into(), content: output::kept(stdout) },
-        Artifact { name: "stderr.txt".into(), content: output::kept(stderr) },
+        Artifact { name: STDOUT_FILE.into(), content: output::kept(stdout) },
+        Artifact { name: STDERR_FILE.into(), content: output::kept(stderr) },
         described,
     ];
     if let Ok(json) = output::json(stdout) {
@@ -76,7 +71,7 @@ pub(crate) fn files(
 mod tests {
     use ccm_model::Map;
     use ccm_testkit::FakeRunner;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::exec::command::Interpreter;

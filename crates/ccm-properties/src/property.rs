@@ -4,6 +4,9 @@ use ccm_model::Presentation;
 
 use crate::{PropertyKind, PropertyValue, TextSyntax};
 
+/// Version of ccm that all properties without another version come from.
+const FIRST_VERSION: &str = "0.1.0";
+
 /// Property of a resource type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PropertySpec {
@@ -25,6 +28,8 @@ pub struct PropertySpec {
     pub presentation: Presentation,
     /// Language of its text.
     pub syntax: TextSyntax,
+    /// First version of ccm that has the property. Documentation names every version but the first.
+    pub since: &'static str,
 }
 
 impl PropertySpec {
@@ -44,13 +49,15 @@ impl PropertySpec {
             sensitive: false,
             presentation: Presentation::AsWritten,
             syntax,
+            since: FIRST_VERSION,
         }
     }
 
     /// Returns the documentation without the default.
     pub fn meaning(&self) -> String {
         let lines: Vec<&str> = self.documentation.iter().map(|line| line.trim()).collect();
-        lines.join("\n")
+        let since = Some(self.since).filter(|since| *since != FIRST_VERSION);
+        lines.join("\n") + &since.map(|since| format!(" Since version {since}.")).unwrap_or_default()
     }
 
     /// Returns the documentation.

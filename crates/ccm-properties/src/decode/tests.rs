@@ -25,7 +25,8 @@ properties! {
 properties! {
     #[derive(Debug, Default, PartialEq)]
     struct Inner {
-        count: i64 { required: true },
+        /// How many.
+        count: i64 { required: true, since: "0.2.0" },
         on: bool,
     }
 }
@@ -201,7 +202,7 @@ fn the_schema_comes_from_the_table() {
         "type": ["object", "null"],
         "additionalProperties": false,
         "properties": {
-            "count": { "type": ["integer", "null"], "description": "" },
+            "count": { "type": ["integer", "null"], "description": "How many. Since version 0.2.0." },
             "on": { "type": ["boolean", "null"], "description": "" },
         },
         "required": ["count"],

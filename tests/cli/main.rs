@@ -14,6 +14,7 @@ mod earlier_state;
 mod eval;
 mod examples;
 mod executions;
+mod explain;
 mod facts;
 mod files;
 mod hiera;

@@ -18,6 +18,7 @@ fn help_is_worth_reading() {
         ("help_facts", &["facts", "--help"]),
         ("help_hiera", &["hiera", "parse", "--help"]),
         ("help_eval", &["eval", "--help"]),
+        ("help_explain", &["explain", "--help"]),
     ] {
         assert_snapshot!(name, ccm(&scratch, args).default_state().run().shown());
     }

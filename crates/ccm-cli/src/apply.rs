@@ -10,7 +10,7 @@ use ccm_host::signals::{Signal, Signals};
 use ccm_host::{Level, Outlet};
 use ccm_model::{Event, RunSummary};
 use ccm_report::Recorded;
-use ccm_runtime::{Canceller, Emitted, ExitCode, Manifest, Mode, Run, RunOptions, Selection};
+use ccm_runtime::{Canceller, Emitted, ExitCode, Manifest, Mode, Run, RunOptions};
 
 use crate::arguments::{Apply, Output};
 use crate::listeners::{self, EventsFile, Listeners};
@@ -31,10 +31,6 @@ pub(crate) fn run(arguments: &Apply) -> ExitCode {
     if arguments.render {
         return show_rendered(&manifest);
     }
-    let only = match selection(arguments, &manifest) {
-        Ok(only) => only,
-        Err(code) => return code,
-    };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return cannot_start(&error),
@@ -47,6 +43,7 @@ pub(crate) fn run(arguments: &Apply) -> ExitCode {
     let is_written = arguments.output != Output::Text || events_file.is_some();
     let canceller = Canceller::new();
     let options = RunOptions {
+        only: arguments.only.clone(),
         fail_on_error: arguments.fail_on_error,
         diff: arguments.diff,
         describe_unchanged: is_written,
@@ -79,10 +76,10 @@ pub(crate) fn run(arguments: &Apply) -> ExitCode {
         if let Err(error) = watch::begin(signals, arguments.timeout, canceller.clone()) {
             return cannot_start(&error);
         }
-        let mut summary = shown(&mut run, &manifest, only.as_ref(), &listeners, &mut |_| {}).await;
+        let mut summary = shown(&mut run, &manifest, &listeners, &mut |_| {}).await;
         let mut code = ExitCode::of(&summary, arguments.detailed_exitcodes);
         if arguments.verify_idempotent {
-            let verify = idempotence::Verification { arguments, session: &session, input: &input };
+            let verify = idempotence::Verification { session: &session, input: &input };
             (summary, code) = verify.run(&mut run, &listeners, summary, code).await;
         }
         told(listeners.into_inner(), &mut run, &output, &canceller, &summary, code).await
@@ -136,7 +133,6 @@ pub(crate) fn end_record(run: &mut Run<'_>, summary: &RunSummary, code: ExitCode
 pub(crate) async fn shown(
     run: &mut Run<'_>,
     manifest: &Manifest<'_>,
-    only: Option<&Selection>,
     listeners: &RefCell<Listeners>,
     observe: &mut dyn FnMut(&Event),
 ) -> RunSummary {
@@ -144,7 +140,7 @@ pub(crate) async fn shown(
         observe(event);
         listeners.borrow_mut().accept(event, line);
     };
-    let mut run = pin!(run.apply(manifest, only, &mut sink));
+    let mut run = pin!(run.apply(manifest, &mut sink));
     let mut run = pin!(poll_fn(|context| {
         let polled = run.as_mut().poll(context);
         // While the run waits, for a command as a rule, no more lines come that could be written together.
@@ -166,7 +162,7 @@ fn show_rendered(manifest: &Manifest<'_>) -> ExitCode {
     match manifest.render() {
         Ok(text) => show::print(&text),
         Err(mistakes) => {
-            diagnostics::print(&mistakes.diagnostics, &mistakes.texts);
+            diagnostics::print(&mistakes);
             messages::error("the manifest can't be rendered; nothing was run", &[], &[]);
             ExitCode::NothingRun
         }
@@ -185,22 +181,6 @@ async fn given_up(canceller: &Canceller) {
         }
         _ = ccm_host::after(Some(AFTER_STOP)) => {}
     }
-}
-
-/// Finds what `--only` names.
-pub(crate) fn selection(arguments: &Apply, manifest: &Manifest<'_>) -> Result<Option<Selection>, ExitCode> {
-    if arguments.only.is_empty() {
-        return Ok(None);
-    }
-    manifest.select(&arguments.only).map(Some).map_err(|unknown| {
-        for resource in unknown.0 {
-            let message =
-                format!("--only names `{}`, which is not in the manifest; nothing was run", resource.id);
-            let hint = resource.nearest.map(|nearest| format!("did you mean `{nearest}`?"));
-            messages::error(&message, &[], &hint.into_iter().collect::<Vec<_>>());
-        }
-        ExitCode::Usage
-    })
 }
 
 /// Says that ccm itself could not be set up.

@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Hiera(Hiera),
     /// Print what an expression comes to, for trying things out
     Eval(Eval),
+    /// Explain a resource type, or one of its properties
+    Explain(Explain),
     /// Print the JSON schema of manifests or of events, for editors and other tools
     Schema(Schema),
 }
@@ -377,6 +379,13 @@ pub(crate) struct Eval {
     /// Print what it names and when it can be evaluated, instead of its value
     #[arg(long)]
     pub explain: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The type, such as exec, or a property of it, such as exec.timeout; without, all types are listed
+    #[arg(value_name = "TYPE[.PROPERTY]")]
+    pub name: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use std::ops::{Range, RangeInclusive};
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ccm_model::{Diagnostic, Label, Severity, Source, SourceId, SourceMap, escape_control};
 use ccm_redaction::REDACTED;
+use ccm_runtime::Findings;
 
 use crate::hidden::Hidden;
 use crate::messages::to_stderr;
@@ -19,8 +20,9 @@ const LONGEST_LINE: usize = 500;
 /// More mistakes than this are counted, not shown.
 const MOST_SHOWN: usize = 100;
 
-/// Shows all of them on standard error.
-pub(crate) fn print(diagnostics: &[Diagnostic], sources: &SourceMap) {
+/// Shows errors and warnings on standard error.
+pub(crate) fn print(findings: &Findings) {
+    let Findings { diagnostics, texts: sources } = findings;
     // anstream strips the colours where they are not wanted, so they are always rendered.
     let renderer = Renderer::styled();
     let mut text = String::new();

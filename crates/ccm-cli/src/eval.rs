@@ -1,7 +1,7 @@
 //! `ccm eval`: one expression by itself.
 
 use ccm_model::escape_control;
-use ccm_runtime::{EvaluationError, ExitCode, Mistakes, Named};
+use ccm_runtime::{EvaluationError, ExitCode, Findings, ManifestErrors, Named};
 
 use crate::arguments::Eval;
 use crate::{diagnostics, manifest, printed, session, show};
@@ -10,9 +10,9 @@ use crate::{diagnostics, manifest, printed, session, show};
 pub(crate) fn run(arguments: &Eval) -> ExitCode {
     let session = session::open();
     if arguments.explain {
-        return match session.explain(&arguments.expression) {
+        return match session.explain_expression(&arguments.expression) {
             Ok(named) => show::print(&explanation(&named)),
-            Err(mistakes) => refused(&mistakes),
+            Err(errors) => refused(&errors),
         };
     }
     let facts = session::facts(&arguments.facts);
@@ -20,18 +20,18 @@ pub(crate) fn run(arguments: &Eval) -> ExitCode {
     let evaluated = match session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data) {
         Ok(evaluated) => evaluated,
         Err(EvaluationError::Input(error)) => return manifest::not_read(&error),
-        Err(EvaluationError::Mistakes(mistakes)) => return refused(&mistakes),
+        Err(EvaluationError::Variables(errors)) => return refused(&errors),
         Err(error) => return crate::apply::cannot_start(&error),
     };
-    diagnostics::print(&evaluated.diagnostics, &evaluated.texts);
+    diagnostics::print(&Findings { diagnostics: evaluated.diagnostics, texts: evaluated.texts });
     match evaluated.value {
         Some(value) => show::print(&printed::json(&value)),
         None => ExitCode::NothingRun,
     }
 }
 
-fn refused(mistakes: &Mistakes) -> ExitCode {
-    diagnostics::print(&mistakes.diagnostics, &mistakes.texts);
+fn refused(errors: &ManifestErrors) -> ExitCode {
+    diagnostics::print(errors);
     ExitCode::NothingRun
 }
 

@@ -9,8 +9,8 @@ use crate::{diagnostics, printed, session, show};
 pub(crate) fn run(arguments: &Facts) -> ExitCode {
     match session::open().facts(&session::facts(&arguments.given), arguments.path.as_deref()) {
         Ok(value) => show::print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) }),
-        Err(mistakes) => {
-            diagnostics::print(&mistakes.diagnostics, &mistakes.texts);
+        Err(errors) => {
+            diagnostics::print(&errors);
             ExitCode::NothingRun
         }
     }

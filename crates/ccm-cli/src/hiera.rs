@@ -12,7 +12,7 @@ use ccm_model::{Diagnostic, escape_control, quote_words};
 
 use crate::arguments::HieraParse;
 use crate::{diagnostics, manifest, messages, printed, session, show};
-use ccm_runtime::{DataFile, DataOptions, ExitCode, Facts, Mistakes, ResolvedData, at, url_hint};
+use ccm_runtime::{DataFile, DataOptions, ExitCode, Facts, Findings, ResolvedData, at, url_hint};
 
 /// A file of values may have this many bytes.
 const LONGEST: u64 = 64 << 20;
@@ -47,10 +47,12 @@ pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
             }
         }
     }
+    let findings = Findings { diagnostics: parsed.diagnostics, texts: parsed.texts };
+    diagnostics::print(&findings);
     let Some(data) = parsed.data else {
-        return manifest::refuse(&Mistakes { diagnostics: parsed.diagnostics, texts: parsed.texts }, &name);
+        messages::error(&format!("{} in {name}", findings.count()), &[], &[]);
+        return ExitCode::NothingRun;
     };
-    diagnostics::print(&parsed.diagnostics, &parsed.texts);
     if arguments.explain {
         return show::print(&explanation(&data));
     }
@@ -62,13 +64,13 @@ pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
         Ok(value) if arguments.show_sensitive => value,
         Ok(value) => Redaction::new(&data.secrets).value(&value),
         Err(mistake) => {
-            return manifest::refuse_all(&[mistake]);
+            return manifest::refuse_all(vec![mistake]);
         }
     };
     if arguments.env {
         return match variables(&value, &arguments.env_prefix) {
             Ok(text) => show::print(&text),
-            Err(mistakes) => manifest::refuse_all(&mistakes),
+            Err(mistakes) => manifest::refuse_all(mistakes),
         };
     }
     show::print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })

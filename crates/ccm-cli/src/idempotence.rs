@@ -7,14 +7,12 @@ use ccm_model::{RunSummary, StillOwed};
 use ccm_report::{ChangedAgain, Idempotence, owed_line};
 use ccm_runtime::{ExitCode, Input, Run, Session};
 
-use crate::apply::{end_record, selection, shown};
-use crate::arguments::Apply;
+use crate::apply::{end_record, shown};
 use crate::listeners::Listeners;
 use crate::{manifest, messages, state};
 
 /// The second run.
 pub(crate) struct Verification<'a> {
-    pub(crate) arguments: &'a Apply,
     pub(crate) session: &'a Session,
     pub(crate) input: &'a Input,
 }
@@ -48,16 +46,14 @@ impl Verification<'_> {
         };
         // Warnings were shown before.
         let Ok(manifest) = manifest::load(self.session, &input, false) else { return not_read(first) };
-        let Ok(only) = selection(self.arguments, &manifest) else { return not_read(first) };
         let code = end_record(run, &first, code);
         if let Err(error) = run.begin_verification(&manifest) {
-            state::ledger_refused(&error);
+            state::not_begun(&error);
             return not_read(first);
         }
         listeners.borrow_mut().begin_verification();
         let mut idempotence = Idempotence::default();
-        let second =
-            shown(run, &manifest, only.as_ref(), listeners, &mut |event| idempotence.accept(event)).await;
+        let second = shown(run, &manifest, listeners, &mut |event| idempotence.accept(event)).await;
         let code = match ExitCode::of(&second, false) {
             ExitCode::Success => code,
             signal @ ExitCode::Signal(_) => signal,

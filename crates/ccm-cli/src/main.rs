@@ -6,6 +6,7 @@ mod colour;
 mod debug_log;
 mod diagnostics;
 mod eval;
+mod explain;
 mod facts;
 mod hidden;
 mod hiera;
@@ -57,6 +58,7 @@ fn main() -> process::ExitCode {
         Command::Facts(facts) => facts::run(&facts),
         Command::Hiera(Hiera::Parse(parse)) => hiera::run(&parse),
         Command::Eval(eval) => eval::run(&eval),
+        Command::Explain(explain) => explain::run(&explain),
         Command::Schema(arguments) => show::schema(&arguments),
     };
     code.into()

@@ -4,7 +4,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use ccm_model::Diagnostic;
-use ccm_runtime::{ExitCode, Input, InputError, Manifest, Mistakes, Session, Source, TextError, url_hint};
+use ccm_runtime::{
+    ExitCode, Findings, Input, InputError, Manifest, ManifestErrors, Session, Source, TextError, url_hint,
+};
 
 use crate::arguments::{ManifestArguments, ValueArguments};
 use crate::{diagnostics, messages, session};
@@ -24,7 +26,7 @@ pub(crate) fn read(
         .map_err(|error| not_read(&error))
 }
 
-/// Loads a manifest, and shows its mistakes. Without `warnings`, mere warnings are kept back.
+/// Loads a manifest, and shows its errors. Without `warnings`, warnings are not shown.
 pub(crate) fn load<'s>(
     session: &'s Session,
     input: &'s Input,
@@ -33,28 +35,24 @@ pub(crate) fn load<'s>(
     match session.load(input) {
         Ok(manifest) => {
             if warnings {
-                diagnostics::print(manifest.warnings(), manifest.texts());
+                diagnostics::print(manifest.warnings());
             }
             Ok(manifest)
         }
-        Err(mistakes) => {
-            diagnostics::print(&mistakes.diagnostics, &mistakes.texts);
-            messages::error(&format!("{mistakes} in {}; nothing was run", input.name()), &[], &[]);
-            Err(ExitCode::NothingRun)
-        }
+        Err(errors) => Err(not_loaded(&errors, input)),
     }
 }
 
-/// Shows what is wrong with a text, and how many mistakes there are.
-pub(crate) fn refuse(mistakes: &Mistakes, name: &str) -> ExitCode {
-    diagnostics::print(&mistakes.diagnostics, &mistakes.texts);
-    messages::error(&format!("{mistakes} in {name}"), &[], &[]);
+/// Shows the errors in a manifest.
+pub(crate) fn not_loaded(errors: &ManifestErrors, input: &Input) -> ExitCode {
+    diagnostics::print(errors);
+    messages::error(&format!("{errors} in {}; nothing was run", input.name()), &[], &[]);
     ExitCode::NothingRun
 }
 
-/// Shows a mistake that has no place.
-pub(crate) fn refuse_all(mistakes: &[Diagnostic]) -> ExitCode {
-    diagnostics::print(mistakes, &ccm_model::SourceMap::default());
+/// Shows errors that have no location.
+pub(crate) fn refuse_all(errors: Vec<Diagnostic>) -> ExitCode {
+    diagnostics::print(&Findings { diagnostics: errors, ..Findings::default() });
     ExitCode::NothingRun
 }
 

@@ -7,7 +7,7 @@ use ccm_engine::LedgerError;
 use ccm_host::state::LockError;
 use ccm_host::{Cancellation, Files as _, Look, SystemFiles};
 use ccm_report::StoreError;
-use ccm_runtime::{BeginError, ExitCode, NameMissing, StatusError};
+use ccm_runtime::{BeginError, ExitCode, NameMissing, StatusError, UnknownResource, UnknownResources};
 
 use crate::messages;
 use crate::session::ledger_hint;
@@ -15,6 +15,7 @@ use crate::session::ledger_hint;
 /// Says why a run can't begin.
 pub(crate) fn not_begun(error: &BeginError) -> ExitCode {
     match error {
+        BeginError::Selection(unknown) => return not_selected(unknown),
         BeginError::Runner(error) => return crate::apply::cannot_start(error),
         BeginError::State(error) => messages::from_error(error, "nothing was run", &[error.hint()]),
         BeginError::Lock(error) => {
@@ -34,6 +35,16 @@ pub(crate) fn not_begun(error: &BeginError) -> ExitCode {
         _ => messages::from_error(error, "nothing was run", &[]),
     }
     ExitCode::NothingRun
+}
+
+/// Shows names of `--only` that are not in the manifest.
+fn not_selected(unknown: &UnknownResources) -> ExitCode {
+    for UnknownResource { id, nearest } in &unknown.0 {
+        let message = format!("--only names `{id}`, which is not in the manifest; nothing was run");
+        let hint = nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
+        messages::error(&message, &[], &hint.into_iter().collect::<Vec<_>>());
+    }
+    ExitCode::Usage
 }
 
 /// Says that a manifest needs a name.

@@ -8,9 +8,9 @@ use ccm_host::absolute;
 use ccm_manifest::{DataFile, Evaluated, Named, ParsedData, Sources as _, ToEvaluate};
 use ccm_model::{Diagnostic, SourceMap, escape_control};
 
+use crate::findings::ManifestErrors;
 use crate::input::{Data, Facts, InputError, data_files};
 use crate::machine::{MachineSources, format_of};
-use crate::manifest::Mistakes;
 use crate::session::Session;
 
 /// Error of evaluating something.
@@ -20,9 +20,9 @@ pub enum EvaluationError {
     /// A file can't be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// Mistakes in the expression, the values or the facts.
+    /// Errors in the variables.
     #[error(transparent)]
-    Mistakes(#[from] Mistakes),
+    Variables(#[from] ManifestErrors),
 }
 
 /// Values of a file for some facts.
@@ -40,10 +40,10 @@ pub struct DataOptions {
 
 impl Session {
     /// Returns the facts of this machine, or those at a path.
-    pub fn facts(&self, given: &Facts, path: Option<&str>) -> Result<Value, Mistakes> {
+    pub fn facts(&self, given: &Facts, path: Option<&str>) -> Result<Value, ManifestErrors> {
         let machine = MachineSources::new(self, given.clone(), None);
         let mut texts = SourceMap::default();
-        find(path, &machine, &mut texts).map_err(|diagnostics| Mistakes { diagnostics, texts })
+        find(path, &machine, &mut texts).map_err(|diagnostics| ManifestErrors::new(diagnostics, texts))
     }
 
     /// Evaluates an expression as one of a manifest is before a run. `variables` is a file with names of its own.
@@ -75,11 +75,11 @@ impl Session {
         Ok(evaluated)
     }
 
-    /// Explains what an expression names and when it can be evaluated.
-    pub fn explain(&self, expression: &str) -> Result<Named, Mistakes> {
+    /// Finds what an expression names and when it can be evaluated, without evaluating it.
+    pub fn explain_expression(&self, expression: &str) -> Result<Named, ManifestErrors> {
         let machine = MachineSources::new(self, Facts::default(), None);
         ccm_manifest::named(expression, &machine)
-            .map_err(|(mistake, texts)| Mistakes { diagnostics: vec![mistake], texts })
+            .map_err(|(mistake, texts)| ManifestErrors::new(vec![mistake], texts))
     }
 
     /// Evaluates the values of a file.
@@ -140,14 +140,14 @@ pub fn at(text: &str, whole: &Value) -> Result<Value, Diagnostic> {
 }
 
 /// Reads a file of variables: a map.
-fn read_variables(path: &Path, machine: &MachineSources) -> Result<Map, Mistakes> {
+fn read_variables(path: &Path, machine: &MachineSources) -> Result<Map, ManifestErrors> {
     let name = path.display().to_string();
     let mut texts = SourceMap::default();
     let text = match machine.read(path) {
         Ok(text) => text,
         Err(error) => {
             let mistake = Diagnostic::without_place(format!("--vars {name} can't be read: {error}"));
-            return Err(Mistakes { diagnostics: vec![mistake], texts });
+            return Err(ManifestErrors::new(vec![mistake], texts));
         }
     };
     let source = texts.add(name.clone(), text.as_str());
@@ -155,6 +155,6 @@ fn read_variables(path: &Path, machine: &MachineSources) -> Result<Map, Mistakes
         Ok(Value::Map(map)) => Ok((*map).clone()),
         // What is read is a map or a mistake.
         Ok(_) => Ok(Map::new()),
-        Err(diagnostics) => Err(Mistakes { diagnostics, texts }),
+        Err(diagnostics) => Err(ManifestErrors::new(diagnostics, texts)),
     }
 }

@@ -158,16 +158,12 @@ impl Input {
         &self.full_name
     }
 
-    /// Takes the given facts for those of another machine, so that this one is not asked.
-    #[must_use]
-    pub fn of_another_machine(mut self) -> Self {
-        self.machine = self.machine.of_another();
-        self
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.values.facts
     }
 
     /// Returns the same manifest for another machine with these facts.
-    #[must_use]
-    pub fn for_machine(&self, session: &Session, facts: Facts) -> Self {
+    pub(crate) fn for_machine(&self, session: &Session, facts: Facts) -> Self {
         let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
         Self {
             machine: MachineSources::new(session, facts, dotenv).of_another(),

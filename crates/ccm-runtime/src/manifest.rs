@@ -1,11 +1,13 @@
 //! Manifests that were loaded and checked.
 
 use std::fmt;
+use std::mem::take;
 
 use ccm_graph::Format;
 use ccm_manifest::{Loaded, load};
-use ccm_model::{Catalog, Diagnostic, ResourceId, ResourceIndex, Severity, SourceMap};
+use ccm_model::{Catalog, ResourceId, ResourceIndex};
 
+use crate::findings::{Findings, ManifestErrors};
 use crate::input::Input;
 use crate::session::Session;
 
@@ -15,33 +17,8 @@ pub struct Manifest<'s> {
     pub(crate) input: &'s Input,
     pub(crate) catalog: Catalog,
     pub(crate) loaded: Loaded<'s>,
-    texts: SourceMap,
+    warnings: Findings,
 }
-
-/// Mistakes that were found, with the texts that they point into.
-#[derive(Debug)]
-pub struct Mistakes {
-    /// Mistakes and warnings, in the order of the texts and each once.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The texts.
-    pub texts: SourceMap,
-}
-
-/// `1 mistake`, `3 mistakes`. Warnings do not count.
-impl fmt::Display for Mistakes {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.diagnostics.iter().filter(|found| found.severity == Severity::Error).count() {
-            1 => formatter.write_str("1 mistake"),
-            count => write!(formatter, "{count} mistakes"),
-        }
-    }
-}
-
-impl std::error::Error for Mistakes {}
-
-/// Resources of a manifest that are applied alone.
-#[derive(Clone, Debug)]
-pub struct Selection(pub(crate) Vec<ResourceIndex>);
 
 /// Resources that are not in the manifest.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +36,7 @@ pub struct UnknownResource {
 
 impl Session {
     /// Loads and checks a manifest. Nothing is run.
-    pub fn load<'s>(&'s self, input: &'s Input) -> Result<Manifest<'s>, Mistakes> {
+    pub fn load<'s>(&'s self, input: &'s Input) -> Result<Manifest<'s>, ManifestErrors> {
         let mut loaded = load(input.request(), &self.specs(), &input.machine);
         self.secrets.add(loaded.data.secrets.iter().cloned());
         let mut texts = loaded.texts();
@@ -68,8 +45,11 @@ impl Session {
         let catalog = loaded.catalog.take().filter(|_| unnoticed.is_empty());
         loaded.diagnostics.extend(unnoticed);
         match catalog {
-            Some(catalog) => Ok(Manifest { session: self, input, catalog, loaded, texts }),
-            None => Err(Mistakes { diagnostics: loaded.diagnostics, texts }),
+            Some(catalog) => {
+                let warnings = Findings { diagnostics: take(&mut loaded.diagnostics), texts };
+                Ok(Manifest { session: self, input, catalog, loaded, warnings })
+            }
+            None => Err(ManifestErrors::new(loaded.diagnostics, texts)),
         }
     }
 }
@@ -80,18 +60,20 @@ impl Manifest<'_> {
         &self.catalog
     }
 
-    /// Returns what deserves a warning.
-    pub fn warnings(&self) -> &[Diagnostic] {
-        &self.loaded.diagnostics
+    /// Returns the warnings.
+    pub fn warnings(&self) -> &Findings {
+        &self.warnings
     }
 
-    /// Returns the texts that warnings point into.
-    pub fn texts(&self) -> &SourceMap {
-        &self.texts
+    pub(crate) fn into_warnings(self) -> Findings {
+        self.warnings
     }
 
-    /// Finds resources by their names.
-    pub fn select(&self, ids: &[ResourceId]) -> Result<Selection, UnknownResources> {
+    /// Finds resources by their names or aliases; `None` stands for all of them.
+    pub(crate) fn select(&self, ids: &[ResourceId]) -> Result<Option<Vec<ResourceIndex>>, UnknownResources> {
+        if ids.is_empty() {
+            return Ok(None);
+        }
         let known = self.catalog.names();
         let mut selected = Vec::new();
         let mut unknown = Vec::new();
@@ -105,13 +87,13 @@ impl Manifest<'_> {
             let nearest = ccm_model::closest(&id.to_string(), names.iter().map(String::as_str));
             unknown.push(UnknownResource { id: id.clone(), nearest: nearest.map(str::to_owned) });
         }
-        if unknown.is_empty() { Ok(Selection(selected)) } else { Err(UnknownResources(unknown)) }
+        if unknown.is_empty() { Ok(Some(selected)) } else { Err(UnknownResources(unknown)) }
     }
 
     /// Returns the manifest with all values put in, as YAML without secrets.
-    pub fn render(&self) -> Result<String, Mistakes> {
+    pub fn render(&self) -> Result<String, ManifestErrors> {
         ccm_manifest::render(&self.catalog, &self.loaded)
-            .map_err(|diagnostics| Mistakes { diagnostics, texts: self.loaded.texts() })
+            .map_err(|diagnostics| ManifestErrors::new(diagnostics, self.loaded.texts()))
     }
 
     /// Returns the order of the resources and their edges, without secrets.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ccm_engine::{Ledger, LedgerError};
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
 use ccm_host::{Files, Host, LocalExecutor, RunnerError, remove_private_leftovers};
-use ccm_model::{Event, RunSummary, StopCause};
+use ccm_model::{Event, ResourceId, ResourceIndex, RunSummary, StopCause};
 use ccm_report::{JsonLine, Recorded, RunIdentity};
 use tracing::{Instrument as _, debug_span};
 
@@ -15,7 +15,7 @@ use crate::doors::Commands;
 use crate::exit::ExitCode;
 use crate::late::CatalogLate;
 use crate::ledger::NameMissing;
-use crate::manifest::{Manifest, Selection};
+use crate::manifest::{Manifest, UnknownResources};
 use crate::record::Record;
 use crate::session::{Notice, Session};
 
@@ -31,6 +31,8 @@ pub enum Mode {
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
+    /// Applies only these resources and what they require; all resources if it is empty. References by alias are allowed.
+    pub only: Vec<ResourceId>,
     /// Stops after the first resource that fails.
     pub fail_on_error: bool,
     /// Reports changes of content as unified diffs.
@@ -51,6 +53,7 @@ pub struct RunOptions {
 impl Default for RunOptions {
     fn default() -> Self {
         Self {
+            only: Vec::new(),
             fail_on_error: false,
             diff: false,
             describe_unchanged: false,
@@ -81,6 +84,9 @@ pub enum BeginError {
     /// The canceller was raised while the run waited for another one to end.
     #[error("the wait for another run was cancelled")]
     Cancelled(StopCause),
+    /// [`RunOptions::only`] names a resource that is not in the manifest.
+    #[error(transparent)]
+    Selection(#[from] UnknownResources),
     /// Commands can't be run.
     #[error(transparent)]
     Runner(#[from] RunnerError),
@@ -110,6 +116,7 @@ pub struct Run<'s> {
     _lock: Option<Lock>,
     ledger: Option<Ledger>,
     record: Record,
+    only: Option<Vec<ResourceIndex>>,
 }
 
 /// Result of a run.
@@ -128,6 +135,7 @@ impl<'s> Manifest<'s> {
     /// nothing.
     pub async fn begin(&self, mode: Mode, options: RunOptions) -> Result<Run<'s>, BeginError> {
         let session = self.session;
+        let only = self.select(&options.only)?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
         // A plan only has to know where the state would be.
@@ -153,7 +161,7 @@ impl<'s> Manifest<'s> {
         let ledger = self.ledger(record.identity(), state.as_ref(), place.as_deref())?;
         record.begin(state.as_ref(), options.keep_runs);
         let files = doors.doors.files(options.canceller.cancellation());
-        Ok(Run { session, mode, options, commands, files, place, state, _lock: lock, ledger, record })
+        Ok(Run { session, mode, options, commands, files, place, state, _lock: lock, ledger, record, only })
     }
 
     /// Reports what would be changed, and changes nothing.
@@ -168,7 +176,7 @@ impl<'s> Manifest<'s> {
 
     async fn run(&self, mode: Mode, options: RunOptions, sink: Sink<'_>) -> Result<Report, BeginError> {
         let mut run = self.begin(mode, options).await?;
-        let summary = run.apply(self, None, sink).await;
+        let summary = run.apply(self, sink).await;
         let mut code = ExitCode::of(&summary, false);
         if run.record_failed() {
             code = code.and_failed();
@@ -180,14 +188,8 @@ impl<'s> Manifest<'s> {
 
 impl Run<'_> {
     /// Applies the manifest that the run began with, or the same one read again, and returns what it amounted to.
-    /// Without a selection, all of it is applied.
-    pub async fn apply(
-        &mut self,
-        manifest: &Manifest<'_>,
-        only: Option<&Selection>,
-        sink: Sink<'_>,
-    ) -> RunSummary {
-        let Self { session, mode, options, commands, files, place, ledger, record, .. } = self;
+    pub async fn apply(&mut self, manifest: &Manifest<'_>, sink: Sink<'_>) -> RunSummary {
+        let Self { session, mode, options, commands, files, place, ledger, record, only, .. } = self;
         let identity = record.identity();
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let executor = LocalExecutor::new(*commands, *commands, &**files);
@@ -209,7 +211,7 @@ impl Run<'_> {
             directory: manifest.input.directory(),
             state_directory: place.as_deref(),
             describe_unchanged: options.describe_unchanged,
-            only: only.map(|selection| &*selection.0),
+            only: only.as_deref(),
             ledger: ledger.as_ref(),
         };
         let mut on_event = |event: Event| {
@@ -236,7 +238,8 @@ impl Run<'_> {
 
     /// Begins another run under the same lock, which verifies that the one before is idempotent. The record of that one
     /// should be ended.
-    pub fn begin_verification(&mut self, manifest: &Manifest<'_>) -> Result<(), LedgerError> {
+    pub fn begin_verification(&mut self, manifest: &Manifest<'_>) -> Result<(), BeginError> {
+        self.only = manifest.select(&self.options.only)?;
         self.record.begin_verification(&*self.session.doors.clock);
         self.record.begin(self.state.as_ref(), self.options.keep_runs);
         self.ledger = manifest.ledger(self.record.identity(), self.state.as_ref(), self.place.as_deref())?;

@@ -1,10 +1,13 @@
 //! The library as a program uses it.
-#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 
 mod cancellation;
 mod doors;
+mod explanation;
+mod selection;
 mod sessions;
 mod types;
+mod validation;
 
 use std::path::{Path, PathBuf};
 

@@ -30,7 +30,7 @@ fn a_manifest_is_planned_applied_and_recorded() {
 }
 
 #[test]
-fn mistakes_and_what_stands_in_the_way_are_errors() {
+fn what_keeps_a_manifest_from_a_run_is_an_error() {
     let scratch = Scratch::new();
     let session = session(&scratch);
     let missing = session.read(Source::File(scratch.path().join("no.yaml")), &Values::default(), 1 << 20);
@@ -40,12 +40,12 @@ fn mistakes_and_what_stands_in_the_way_are_errors() {
     );
     scratch.write("wrong.yaml", "ccm: {resources: [{file: [{/x: {contnt: a}}]}]}\n");
     let input = read(&session, &scratch.path().join("wrong.yaml"));
-    let mistakes = session.load(&input).expect_err("a mistake");
-    assert_eq!((mistakes.to_string(), mistakes.diagnostics.len()), ("1 mistake".to_owned(), 1));
+    let errors = session.load(&input).expect_err("an error");
+    assert_eq!((errors.to_string(), errors.diagnostics.len()), ("1 error".to_owned(), 1));
     scratch.write("state", "in the way");
     let input = read(&session, &manifest(&scratch, "x"));
     let begun = block_on(async {
-        let manifest = session.load(&input).expect("a manifest without mistakes");
+        let manifest = session.load(&input).expect("a manifest without errors");
         manifest.begin(Mode::Apply, RunOptions::default()).await.map(|_| ())
     });
     assert!(matches!(begun, Err(BeginError::State(_))), "{begun:?}");
@@ -65,7 +65,7 @@ fn sessions_one_after_another_see_nothing_of_each_other() {
     let manifest_of_second = manifest(&second, "correct horse battery");
     let one = session(&first);
     let input = read(&one, &first.path().join("manifest.yaml"));
-    one.load(&input).map(drop).expect("a manifest without mistakes");
+    one.load(&input).map(drop).expect("a manifest without errors");
     assert_eq!(one.secrets().redact("correct horse battery"), "[redacted]");
     let two = session(&second);
     assert_eq!(two.secrets().redact("correct horse battery"), "correct horse battery");

@@ -1,0 +1,145 @@
+//! `ccm explain`: the reference of resource types.
+
+use ccm_runtime::{ExitCode, Explanation, PropertyReference, TypeReference, UnknownName};
+
+use crate::arguments::Explain;
+use crate::{messages, session, show};
+
+/// Width of the text in columns.
+const WIDTH: usize = 100;
+
+/// Prints the types, one type or one property.
+pub(crate) fn run(arguments: &Explain) -> ExitCode {
+    match session::open().explain(arguments.name.as_deref()) {
+        Ok(explanation) => show::print(&text(&explanation)),
+        Err(error) => {
+            messages::error(&error.to_string(), &[], &hint(&error).into_iter().collect::<Vec<_>>());
+            ExitCode::NothingRun
+        }
+    }
+}
+
+fn hint(error: &UnknownName) -> Option<String> {
+    match &error.nearest {
+        Some(nearest) => Some(format!("did you mean `{nearest}`?")),
+        None => (!error.known.is_empty()).then(|| format!("known here: {}", error.known.join(", "))),
+    }
+}
+
+fn text(explanation: &Explanation) -> String {
+    match explanation {
+        Explanation::Types(types) => list(types),
+        Explanation::Type(found) => of_type(found),
+        Explanation::Property { type_name, path, property } => {
+            of_property(&format!("{type_name}.{path}"), property)
+        }
+        _ => String::new(),
+    }
+}
+
+fn list(types: &[TypeReference]) -> String {
+    let width = types.iter().map(|found| found.name.len()).max().unwrap_or_default();
+    let line = |found: &TypeReference| format!("{:width$}  {}\n", found.name, found.summary);
+    let lines: String = types.iter().map(line).collect();
+    lines + "\n`ccm explain TYPE` shows a type, and `ccm explain TYPE.PROPERTY` one of its properties.\n"
+}
+
+fn of_type(found: &TypeReference) -> String {
+    let mut text = format!("{}\n{}", found.name, filled(found.summary, 2));
+    if let Some((default, others)) = found.ensures.split_first() {
+        let others: String = others.iter().map(|other| format!(", {other}")).collect();
+        text += &format!("\nensure: {default} (default){others}\n");
+    }
+    if !found.providers.is_empty() {
+        text += &format!("providers: {}\n", found.providers.join(", "));
+    }
+    for (heading, properties) in [
+        ("Properties", &found.properties),
+        ("Properties of every resource", &found.common),
+        ("Keys below `ccm` of a manifest", &found.settings),
+    ] {
+        if !properties.is_empty() {
+            text += &format!("\n{heading}:\n{}", listed(properties));
+        }
+    }
+    text
+}
+
+fn of_property(name: &str, property: &PropertyReference) -> String {
+    let mut text = format!("{name}: {}\n", property.kind);
+    text += &filled(&property.meaning, 2);
+    let mut facts = Vec::new();
+    facts.extend(property.default.map(|default| format!("default: {default}")));
+    if property.required {
+        facts.push("it must be given".to_owned());
+    }
+    if !property.aliases.is_empty() {
+        facts.push(format!("other names: {}", property.aliases.join(", ")));
+    }
+    if property.sensitive {
+        facts.push("`sensitive: true` hides its value".to_owned());
+    }
+    for (position, fact) in facts.iter().enumerate() {
+        text += if position == 0 { "\n" } else { "" };
+        text += &filled(fact, 0);
+    }
+    if !property.properties.is_empty() {
+        text += &format!("\nKeys:\n{}", listed(&property.properties));
+    }
+    text
+}
+
+fn listed(properties: &[PropertyReference]) -> String {
+    let mut text = String::new();
+    for property in properties {
+        text += &filled(&format!("{}: {}", property.name, property.kind), 2);
+        let default = property.default.map(|default| format!(" Default: {default}.")).unwrap_or_default();
+        text += &filled(&format!("{}{default}", property.meaning), 6);
+    }
+    text
+}
+
+/// Breaks a text into lines. Words that are longer than a line stay whole.
+fn filled(text: &str, indent: usize) -> String {
+    let mut filled = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let width = word.chars().count();
+        if column == 0 || column + 1 + width > WIDTH {
+            filled += if column == 0 { "" } else { "\n" };
+            filled += &" ".repeat(indent);
+            column = indent;
+        } else {
+            filled += " ";
+            column += 1;
+        }
+        filled += word;
+        column += width;
+    }
+    filled + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_broken_into_lines_between_words() {
+        let long = "x".repeat(WIDTH);
+        for (text, expected) in [
+            ("a b\nc".to_owned(), "  a b c\n".to_owned()),
+            (String::new(), "\n".to_owned()),
+            (format!("a {long} b"), format!("  a\n  {long}\n  b\n")),
+            (
+                "wort ".repeat(30),
+                format!(
+                    "{}\n{}\n",
+                    "  wort wort".to_owned() + &" wort".repeat(17),
+                    "  wort".to_owned() + &" wort".repeat(10)
+                ),
+            ),
+        ] {
+            assert_eq!(filled(&text, 2), expected, "{text}");
+        }
+    }
+}

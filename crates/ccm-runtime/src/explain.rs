@@ -1,0 +1,183 @@
+//! The reference of resource types as data, from their tables of properties.
+
+use ccm_model::closest;
+use ccm_properties::{CommonProperty, NAME, PropertyKind, PropertySpec, TypeSpec};
+use serde::Serialize;
+
+use crate::session::Session;
+
+/// Part of the reference that [`Session::explain`] returns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Explanation {
+    /// All resource types.
+    Types(Vec<TypeReference>),
+    /// One resource type.
+    Type(TypeReference),
+    /// One property.
+    Property {
+        /// Name of the type.
+        type_name: &'static str,
+        /// Path of the property within the type, such as `sandbox.network`.
+        path: String,
+        /// The property.
+        property: PropertyReference,
+    },
+}
+
+/// Reference of a resource type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TypeReference {
+    /// Key under `resources`.
+    pub name: &'static str,
+    /// One sentence about what it manages.
+    pub summary: &'static str,
+    /// Values of `ensure`, the default first.
+    pub ensures: Vec<&'static str>,
+    /// Names of the providers, the best first.
+    pub providers: Vec<&'static str>,
+    /// Properties of its own.
+    pub properties: Vec<PropertyReference>,
+    /// Properties that every resource has.
+    pub common: Vec<PropertyReference>,
+    /// Keys below `ccm` that belong to the type.
+    pub settings: Vec<PropertyReference>,
+}
+
+/// Reference of a property.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PropertyReference {
+    /// Name in a manifest.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: Vec<&'static str>,
+    /// Values that it may have, in words.
+    pub kind: String,
+    /// Documentation, as Markdown.
+    pub meaning: String,
+    /// Default in words, as Markdown.
+    pub default: Option<&'static str>,
+    /// `true` if it must be given.
+    pub required: bool,
+    /// `true` if a resource that is `sensitive` hides it.
+    pub sensitive: bool,
+    /// Properties of the map that it is.
+    pub properties: Vec<PropertyReference>,
+}
+
+/// Name of a type or a property that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} `{name}`")]
+pub struct UnknownName {
+    /// Beginning of the message.
+    what: String,
+    /// The name.
+    pub name: String,
+    /// The nearest name that exists.
+    pub nearest: Option<String>,
+    /// Names that exist there.
+    pub known: Vec<&'static str>,
+}
+
+impl Session {
+    /// Explains a resource type by its name, or a property as `TYPE.PROPERTY`; without a name, lists all types. A property of a
+    /// map is named by its path: `exec.sandbox.network`.
+    pub fn explain(&self, name: Option<&str>) -> Result<Explanation, UnknownName> {
+        let specs = self.specs();
+        let Some(name) = name else {
+            return Ok(Explanation::Types(specs.into_iter().map(TypeReference::of).collect()));
+        };
+        let (type_name, path) = match name.split_once('.') {
+            Some((type_name, path)) => (type_name, Some(path)),
+            None => (name, None),
+        };
+        let found = specs.iter().find(|spec| spec.name() == type_name);
+        let spec = *found.ok_or_else(|| {
+            let known = specs.iter().map(|spec| spec.name());
+            UnknownName::new("there is no resource type".to_owned(), type_name, known.collect())
+        })?;
+        let Some(path) = path else { return Ok(Explanation::Type(TypeReference::of(spec))) };
+        let known = spec.properties().iter().chain(common()).collect();
+        let (path, property) = property(spec.name(), known, path)?;
+        Ok(Explanation::Property { type_name: spec.name(), path, property: PropertyReference::of(property) })
+    }
+}
+
+impl UnknownName {
+    fn new(what: String, name: &str, known: Vec<&'static str>) -> Self {
+        let nearest = closest(name, known.iter().copied()).map(str::to_owned);
+        Self { what, name: name.to_owned(), nearest, known }
+    }
+}
+
+/// Finds a property among those of its owner. Returns it with its path, in which aliases are replaced.
+fn property(
+    owner: &str,
+    known: Vec<&'static PropertySpec>,
+    path: &str,
+) -> Result<(String, &'static PropertySpec), UnknownName> {
+    let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
+    let is_meant = |property: &&&PropertySpec| property.name == name || property.aliases.contains(&name);
+    let Some(found) = known.iter().find(is_meant).copied() else {
+        let known = known.iter().map(|property| property.name).collect();
+        return Err(UnknownName::new(format!("`{owner}` has no property"), name, known));
+    };
+    let Some(rest) = rest else { return Ok((found.name.to_owned(), found)) };
+    let owner = format!("{owner}.{}", found.name);
+    let (path, inner) = property(&owner, entries(&found.kind).iter().collect(), rest)?;
+    Ok((format!("{}.{path}", found.name), inner))
+}
+
+fn common() -> impl Iterator<Item = &'static PropertySpec> {
+    std::iter::once(&NAME).chain(CommonProperty::ALL.map(CommonProperty::spec))
+}
+
+/// Returns the properties of the map that a value is or holds.
+fn entries(kind: &PropertyKind) -> &'static [PropertySpec] {
+    match kind {
+        PropertyKind::Record { properties, .. } => properties,
+        PropertyKind::List(kind) | PropertyKind::OneOrMany(kind) | PropertyKind::Map { values: kind, .. } => {
+            entries(kind)
+        }
+        PropertyKind::Either(kinds) => {
+            kinds.iter().map(entries).find(|properties| !properties.is_empty()).unwrap_or(&[])
+        }
+        _ => &[],
+    }
+}
+
+impl TypeReference {
+    fn of(spec: &'static dyn TypeSpec) -> Self {
+        let references = |properties: &'static [PropertySpec]| {
+            properties.iter().map(PropertyReference::of).collect::<Vec<_>>()
+        };
+        Self {
+            name: spec.name(),
+            summary: spec.summary(),
+            ensures: spec.ensures().to_vec(),
+            providers: spec.providers().to_vec(),
+            properties: references(spec.properties()),
+            common: common().map(PropertyReference::of).collect(),
+            settings: references(spec.settings()),
+        }
+    }
+}
+
+impl PropertyReference {
+    fn of(spec: &'static PropertySpec) -> Self {
+        let PropertySpec { name, aliases, kind, default, required, sensitive, .. } = spec;
+        Self {
+            name,
+            aliases: aliases.to_vec(),
+            kind: kind.to_string(),
+            meaning: spec.meaning(),
+            default: *default,
+            required: *required,
+            sensitive: *sensitive,
+            properties: entries(kind).iter().map(Self::of).collect(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Validation of manifests without a run.
+
+use std::collections::HashMap;
+
+use ccm_model::{Diagnostic, Label, Position, Severity};
+
+use crate::findings::{Findings, ManifestErrors};
+use crate::input::{Facts, Input};
+use crate::ledger::NameMissing;
+use crate::session::Session;
+
+/// Result of validating a manifest without an error.
+#[derive(Clone, Debug)]
+pub struct Validation {
+    /// Number of resources.
+    pub resources: usize,
+    /// Warnings.
+    pub warnings: Findings,
+}
+
+/// Reason for which a manifest is not valid.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValidationError {
+    /// Errors in the manifest.
+    #[error(transparent)]
+    Manifest(#[from] ManifestErrors),
+    /// The manifest needs a name.
+    #[error(transparent)]
+    Name(#[from] NameMissing),
+}
+
+/// Error or warning that several validations may have in common.
+#[derive(Clone, Debug)]
+pub struct SharedFinding<'v> {
+    /// The error or warning.
+    pub diagnostic: &'v Diagnostic,
+    /// Findings that it is one of, which hold its texts.
+    pub findings: &'v Findings,
+    /// Positions of the validations that have it.
+    pub machines: Vec<usize>,
+}
+
+impl Session {
+    /// Validates a manifest. Nothing is run.
+    ///
+    /// Files of facts stand for another machine: if the input has one, no fact of this machine is taken.
+    pub fn validate(&self, input: &Input) -> Result<Validation, ValidationError> {
+        if input.facts().files.is_empty() {
+            return self.validate_here(input);
+        }
+        self.validate_here(&input.for_machine(self, input.facts().clone()))
+    }
+
+    /// Validates a manifest for several machines, each with these facts and no other ones.
+    pub fn validate_for(
+        &self,
+        input: &Input,
+        machines: &[Facts],
+    ) -> Vec<Result<Validation, ValidationError>> {
+        let validate = |facts: &Facts| self.validate_here(&input.for_machine(self, facts.clone()));
+        machines.iter().map(validate).collect()
+    }
+
+    fn validate_here(&self, input: &Input) -> Result<Validation, ValidationError> {
+        let manifest = self.load(input)?;
+        manifest.check_name()?;
+        let resources = manifest.catalog().resources.len();
+        Ok(Validation { resources, warnings: manifest.into_warnings() })
+    }
+}
+
+/// Collects the errors and warnings of several validations, each once: those that concern most machines first.
+pub fn shared_findings(validations: &[Result<Validation, ValidationError>]) -> Vec<SharedFinding<'_>> {
+    let mut all: Vec<SharedFinding<'_>> = Vec::new();
+    let mut known = HashMap::new();
+    for (machine, validation) in validations.iter().enumerate() {
+        let findings = match validation {
+            Ok(validation) => &validation.warnings,
+            Err(ValidationError::Manifest(errors)) => &**errors,
+            Err(ValidationError::Name(_)) => continue,
+        };
+        for diagnostic in &findings.diagnostics {
+            let position = *known.entry(Shown::of(diagnostic, findings)).or_insert_with(|| {
+                all.push(SharedFinding { diagnostic, findings, machines: Vec::new() });
+                all.len() - 1
+            });
+            if all[position].machines.last() != Some(&machine) {
+                all[position].machines.push(machine);
+            }
+        }
+    }
+    all.sort_by(|one, other| {
+        other.machines.len().cmp(&one.machines.len()).then_with(|| one.machines.cmp(&other.machines))
+    });
+    all
+}
+
+/// A diagnostic as a user sees it. The same text may have another number for another machine.
+#[derive(PartialEq, Eq, Hash)]
+struct Shown<'d> {
+    severity: Severity,
+    message: &'d str,
+    /// Name of the text, line, column and what stands there.
+    labels: Vec<(&'d str, usize, usize, &'d str)>,
+    hints: &'d [String],
+}
+
+impl<'d> Shown<'d> {
+    fn of(diagnostic: &'d Diagnostic, findings: &'d Findings) -> Self {
+        let Diagnostic { severity, message, labels, hints, .. } = diagnostic;
+        let label = |label: &'d Label| {
+            let (name, at) =
+                findings.texts.locate(label.span).unwrap_or(("", Position { line: 0, column: 0 }));
+            (name, at.line, at.column, &*label.text)
+        };
+        Self { severity: *severity, message, labels: labels.iter().map(label).collect(), hints }
+    }
+}

@@ -399,7 +399,7 @@ fn mistakes_in_a_sandbox_are_found_before_anything_runs() {
         ("sandbox: {read: ['~/x']}", "`~` is not expanded"),
         ("umask: '{{ 18 }}'", "expected a umask as text, found the number `18`"),
         ("umask: rwx", "`rwx` is not a umask in octal digits"),
-        ("user: 'a:b'", "`a:b` holds a character that no name can"),
+        ("user: 'a:b'", "`a:b` contains a character that no user or group name may contain"),
     ] {
         let called = apply_execs(&scratch, &format!("        - a: {{command: 'true', {properties}}}\n"), &[]);
         assert_eq!(called.code, 1, "{properties}: {}", called.shown());

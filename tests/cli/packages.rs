@@ -148,23 +148,23 @@ fn a_bad_package_fails_alone_and_what_goes_with_another_is_told() {
         called.shown()
     );
     for expected in [
-        "there is no package `gone` in the index",
-        "there is no version 9 of `other` in the index",
-        "hint: it has 3~rc1-1",
+        "package `gone` is not in the index",
+        "version 9 of `other` is not in the index",
+        "hint: use an available version: 3~rc1-1",
         "stderr | it breaks",
-        "hint: not wholly installed: broken; `dpkg --configure -a` tries to finish that",
+        "hint: run `dpkg --configure -a`: partially installed: broken",
     ] {
         assert!(called.stdout.contains(expected), "{expected}: {}", called.shown());
     }
     let called = apply(&scratch, "        - settings: {ensure: absent}\n");
     assert_eq!(outcomes(&called), ["changed"], "{}", called.shown());
-    let warning = "not wholly installed: broken; `dpkg --configure -a` tries to finish that";
+    let warning = "run `dpkg --configure -a`: partially installed: broken";
     assert!(called.stdout.contains(&format!("(1): {warning}")), "{}", called.shown());
     let called = apply(&scratch, "        - broken: {ensure: absent}\n        - other:\n");
     assert_eq!(outcomes(&called), ["changed", "changed"], "{}", called.shown());
     let called = apply(&scratch, "        - enemy:\n");
     assert_eq!(outcomes(&called), ["changed"], "{}", called.shown());
-    assert!(called.stdout.contains("warning: removed as well: other"), "{}", called.shown());
+    assert!(called.stdout.contains("warning: also removed: other"), "{}", called.shown());
 }
 
 #[test]
@@ -174,9 +174,9 @@ fn a_name_without_a_version_is_virtual_only_if_something_provides_it() {
         apply(&scratch, "        - defaults: {update_cache: 1h}\n        - role:\n        - mentioned:\n");
     assert_eq!(outcomes(&called), ["failed", "failed"], "{}", called.shown());
     for expected in [
-        "there is no package `role` itself: other packages provide it",
-        "hint: name one of those that provide it: enemy\n",
-        "there is no package `mentioned` in the index",
+        "`role` is a virtual package",
+        "hint: name a package that provides it: enemy\n",
+        "package `mentioned` is not in the index",
     ] {
         assert!(called.stdout.contains(expected), "{expected}: {}", called.shown());
     }
@@ -194,10 +194,10 @@ fn an_index_that_was_emptied_is_refreshed() {
         Command::new("/bin/sh").args(["-c", "rm -rf lists/lists/*"]).current_dir(scratch.path()).status();
     assert!(removed.expect("a shell").success());
     let noop = call(&scratch, latest, &["--noop"]).run();
-    let unknown = "not known before the index of packages is refreshed";
+    let unknown = "not known before the package index is refreshed";
     assert!(noop.stdout.contains(unknown), "{}", noop.shown());
     let called = apply(&scratch, latest);
-    assert!(called.stdout.contains("the index of packages was refreshed"), "{}", called.shown());
+    assert!(called.stdout.contains("refreshed the package index"), "{}", called.shown());
     let noop = call(&scratch, latest, &["--noop"]).run();
     assert!(!noop.stdout.contains(unknown), "{}", noop.shown());
 }
@@ -247,7 +247,7 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_left_to_do() {
     assert!([130, 143].contains(&called.code), "{}", called.shown());
     assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
     for expected in [
-        "apt-get install was stopped because the run was",
+        "apt-get install was stopped together with the run",
         "something may have been changed",
         "hint: `dpkg --configure -a` finishes what was interrupted",
     ] {
@@ -256,7 +256,7 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_left_to_do() {
     scratch.write("go-on", "");
     let called = apply(&scratch, "        - slow:\n");
     assert_eq!(outcomes(&called), ["changed"], "{}", called.shown());
-    let finished = "an earlier change of packages was interrupted; `dpkg --configure -a` has finished it";
+    let finished = "`dpkg --configure -a` finished an interrupted package change";
     assert!(called.stdout.contains(finished), "{}", called.shown());
     assert_eq!(has(&scratch), ["slow 1 installed"]);
 }
@@ -286,7 +286,7 @@ fn a_removal_that_another_program_is_in_the_way_of_changes_nothing() {
     let called = running.finish();
     assert_eq!(outcomes(&called), ["changed"], "{}", called.shown());
     assert_eq!(outcomes(&refused), ["failed"], "{}", refused.shown());
-    for expected in ["another program works on the packages", "nothing was changed"] {
+    for expected in ["another program is changing packages", "nothing was changed"] {
         assert!(refused.stdout.contains(expected), "{expected}: {}", refused.shown());
     }
     for unexpected in ["waiting: ", "something may have been changed"] {

@@ -9,15 +9,14 @@ use ccm_engine::Context;
 use ccm_host::{FileError, Files};
 
 /// Users and groups of this machine.
-///
-/// A lookup parses `/etc/passwd` or asks a server, which costs more than to compare a file. The results are kept in the
-/// engine's cache, which is invalidated by everything that is executed: a command may add, rename or remove a user.
+/// A lookup parses `/etc/passwd` or queries a server, which costs more than comparing a file. The results are
+/// kept in the engine's cache, which every executed command invalidates: it may add, rename or remove a user.
 pub(crate) struct Accounts<'a> {
     files: &'a dyn Files,
     cache: Rc<AccountCache>,
 }
 
-/// Results of lookups. Failed lookups are not among them.
+/// Results of lookups, without the failed ones.
 #[derive(Default)]
 struct AccountCache {
     users: Lookups,
@@ -26,25 +25,25 @@ struct AccountCache {
 
 #[derive(Default)]
 struct Lookups {
-    /// Numbers by name; none where there is no such name.
+    /// Number by name; `None` if the name does not exist.
     numbers: RefCell<BTreeMap<String, Option<u32>>>,
-    /// Names by number; the digits where there is no name.
+    /// Name by number; the digits if the number has no name.
     names: RefCell<BTreeMap<u32, Rc<str>>>,
 }
 
 impl<'a> Accounts<'a> {
-    /// Users and groups as the resources before this one have found them.
+    /// Returns the accounts with the cache of this run.
     pub(crate) async fn of(context: &Context<'a>) -> Self {
         let cache = context.shared(async || Ok::<_, Infallible>(AccountCache::default())).await;
         Self { files: context.host.files, cache: cache.unwrap_or_else(|never| match never {}) }
     }
 
-    /// Finds the number of a user, by name or in digits.
+    /// Returns the number of a user given by name or in digits.
     pub(crate) fn user(&self, name: &str) -> Result<Option<u32>, FileError> {
         self.cache.users.number(name, |name| self.files.user(name))
     }
 
-    /// Finds the number of a group, by name or in digits.
+    /// Returns the number of a group given by name or in digits.
     pub(crate) fn group(&self, name: &str) -> Result<Option<u32>, FileError> {
         self.cache.groups.number(name, |name| self.files.group(name))
     }
@@ -74,7 +73,7 @@ impl Lookups {
         Ok(number)
     }
 
-    /// A name is only shown, so the digits have to do where the lookup fails.
+    /// Falls back to the digits if the lookup fails: the name is only displayed.
     fn name(&self, number: u32, look_up: impl FnOnce(u32) -> Result<Option<String>, FileError>) -> Rc<str> {
         if let Some(name) = self.names.borrow().get(&number) {
             return Rc::clone(name);

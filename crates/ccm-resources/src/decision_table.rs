@@ -1,9 +1,9 @@
-//! The tables of decisions that types are tested with.
+//! Decision tables that types are tested with.
 
 use ccm_engine::{Decision, Rule};
 
-/// Compares the decision on each row of a table with what the row says, and counts the rows. A row is `conditions | action
-/// | reason`; what begins with `#` is a comment.
+/// Compares the decision of each row `conditions | action | reason` with the expected one, and returns the
+/// number of rows. Lines that begin with `#` are comments.
 pub(crate) fn assert_rows<const N: usize, R: Rule>(
     table: &str,
     decide: impl Fn([&str; N]) -> Decision<R>,

@@ -1,7 +1,5 @@
-//! The resource types of ccm, a folder each.
-//!
-//! In each folder: properties, state, the decision between the two, and a file per provider. A new type is
-//! its folder and its line in [`types`].
+//! Resource types of ccm, a folder each: properties, state, decision and a file per provider.
+//! Adding a type touches its own folder and its line in [`types`].
 
 mod accounts;
 mod apply;
@@ -16,7 +14,7 @@ mod service;
 
 use ccm_engine::ResourceType;
 
-/// Every resource type there is. Nothing registers itself anywhere else.
+/// All resource types. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {
     vec![&exec::ExecType, &file::FileType, &package::PackageType, &service::ServiceType, &apply::ApplyType]
 }

@@ -1,20 +1,20 @@
-//! What a command printed, as a person reads it.
+//! Quotes of command output for failures.
 
 use ccm_host::Captured;
 use ccm_model::{Stream, StreamTail};
 
-/// How many lines of a stream a failure quotes.
+/// Maximum number of quoted lines of a stream.
 const LINES: usize = 20;
-/// How many characters of them.
+/// Maximum number of quoted characters of a stream.
 const CHARACTERS: usize = 10_000;
 
-/// The last lines of one stream, as text.
+/// Returns the last lines of a stream as text.
 pub(crate) fn tail(stream: Stream, captured: &Captured) -> Option<StreamTail> {
     let contiguous;
     let bytes: &[u8] = if captured.tail.is_empty() {
         &captured.head
     } else if captured.dropped > 0 {
-        // What is before the gap is not the end, and the first line behind it has lost its beginning.
+        // The head does not end the stream, and the first line after the gap has lost its beginning.
         &captured.tail
     } else {
         contiguous = [&captured.head[..], &captured.tail[..]].concat();
@@ -35,7 +35,7 @@ pub(crate) fn tail(stream: Stream, captured: &Captured) -> Option<StreamTail> {
     })
 }
 
-/// A stream as text: all of it, or its beginning if it was too long to be kept whole.
+/// Returns a stream as text; only its beginning if the stream was too long to be kept whole.
 pub(crate) fn text(captured: &Captured) -> String {
     if captured.truncated() {
         return String::from_utf8_lossy(&captured.head).into_owned();
@@ -43,7 +43,7 @@ pub(crate) fn text(captured: &Captured) -> String {
     String::from_utf8_lossy(&[&captured.head[..], &captured.tail[..]].concat()).into_owned()
 }
 
-/// Splits into lines, and says where and how much was cut of too many characters.
+/// Splits into lines, after cutting and marking what exceeds the limit.
 fn cut(text: &str) -> Vec<String> {
     let characters = text.chars().count();
     let mut text = text.to_owned();
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_lines_are_kept() {
+    fn last_lines_are_kept() {
         assert_eq!(lines_of("", "", 0), None);
         assert_eq!(lines_of("a\nb\n", "", 0), Some((owned(&["a", "b"]), 0)));
         assert_eq!(lines_of("a\r\nb", "", 0), Some((owned(&["a", "b"]), 0)));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_quotation_says_what_it_lacks() {
+    fn long_quote_names_the_number_of_cut_characters() {
         let lines = lines_of(&"ä".repeat(CHARACTERS + 7), "", 0).map(|(lines, _)| lines).unwrap_or_default();
         assert_eq!(lines.len(), 1);
         assert!(lines[0].ends_with("ää... (truncated, 7 more chars)"));

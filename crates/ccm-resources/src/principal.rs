@@ -14,16 +14,18 @@ impl TextValue for Principal {
             return Err(ValueError::new("the name of a user or group is empty"));
         }
         if text.contains([':', '/', '\0', '\n']) {
-            let error =
-                ValueError::new(format!("`{}` holds a character that no name can", text.escape_debug()));
+            let error = ValueError::new(format!(
+                "`{}` contains a character that no user or group name may contain",
+                text.escape_debug()
+            ));
             return Err(match text.split(':').count() {
-                2 => error.with_hint("give user and group apart, each as a property of its own"),
+                2 => error.with_hint("set user and group with a property each"),
                 _ => error,
             });
         }
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         if is_number && !text.parse::<u32>().is_ok_and(|number| number != u32::MAX) {
-            return Err(ValueError::new(format!("`{text}` is too large for a number of a user or group")));
+            return Err(ValueError::new(format!("`{text}` is too large for a user or group ID")));
         }
         Ok(Self(text.to_owned()))
     }

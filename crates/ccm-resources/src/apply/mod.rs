@@ -1,7 +1,6 @@
 //! The apply resource: a manifest within a manifest.
-//!
-//! The loader puts the resources of the child into the catalog, and the engine tells what became of them as a
-//! whole, so there is nothing to read or to change here.
+//! The loader puts the resources of the child into the catalog and the engine reports the child as a whole,
+//! so nothing is read or changed here.
 
 mod properties;
 
@@ -22,7 +21,7 @@ impl TypeSpec for ApplyType {
     }
 
     fn summary(&self) -> &'static str {
-        "Applies another manifest as a part of this one."
+        "Applies another manifest as part of this one."
     }
 
     fn properties(&self) -> &'static [PropertySpec] {
@@ -59,9 +58,6 @@ impl TypeSpec for ApplyType {
 
 impl ResourceType for ApplyType {
     fn bind(&self, _: &Resource, _: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
-        Err(Failure::new(
-            FailureKind::Internal,
-            "internal error: a manifest within a manifest is the engine's to tell of",
-        ))
+        Err(Failure::new(FailureKind::Internal, "internal error: the engine handles applied manifests"))
     }
 }

@@ -1,4 +1,4 @@
-//! The properties of an applied manifest.
+//! Properties of an applied manifest.
 
 use ccm_properties::{JsonMap, properties};
 

@@ -1,4 +1,4 @@
-//! Changing packages: together as far as that goes, and each by itself where it does not.
+//! Changing packages: in one call where possible, one by one where that fails.
 
 use std::collections::HashSet;
 
@@ -13,19 +13,19 @@ use super::state::{Availability, PackageState, Presence};
 use super::tool::{ChangeKind, PackageTarget, Tool, own_is_older, remember_refresh};
 use super::tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 
-/// A package that is to be changed, and what is known of it.
+/// Package to change, with its known state.
 struct PendingChange<'a> {
     package: &'a Package,
     state: PackageState,
-    /// The version that was chosen.
+    /// Chosen version.
     version: Option<String>,
 }
 
-/// What came of finishing what an earlier change left half done; none while nothing was in the way.
+/// Result of finishing an interrupted change; `None` while no attempt was needed.
 type RepairResult = Option<Result<(), Failure>>;
 
 impl<T: Tool> Packages<T> {
-    /// Changes packages: an effect for each.
+    /// Changes packages and returns an effect for each.
     pub(super) async fn execute_all(
         &self,
         changes: &[(&Package, &PackageState)],
@@ -72,9 +72,9 @@ impl<T: Tool> Packages<T> {
                 for ((position, member), mut done) in positions.into_iter().zip(alike).zip(done) {
                     match &mut done {
                         Ok(_) => warn_of_skipped(&member.state, context),
-                        // What was found when it was begun did not lack anything.
+                        // A failure after changes is not caused by an incomplete index.
                         Err(failure) if failure.changed => {}
-                        // It may be what is missing.
+                        // The package may be in an unreadable repository.
                         Err(failure) => failure.chain.extend(member.state.skipped_repositories),
                     }
                     results[position] = Some(done);
@@ -86,7 +86,7 @@ impl<T: Tool> Packages<T> {
         results.into_iter().map(|result| result.unwrap_or_else(not_executed)).collect()
     }
 
-    /// Decides on each change again with all that the index has, which is refreshed first where that is asked for.
+    /// Plans each change from the complete index, after refreshing it where `update_cache` asks for that.
     async fn plan_all(
         &self,
         changes: &[(&Package, &PackageState)],
@@ -97,7 +97,7 @@ impl<T: Tool> Packages<T> {
             let Some(age) = package.update_cache else { return false };
             match planned {
                 Ok((state, _)) if state.is_stale => true,
-                // An index that was emptied is not old, and knows nothing.
+                // An emptied index counts as recent, but knows no packages.
                 Ok((_, PackagePlan::Install(Install { version: Err(_), .. }))) => {
                     own_is_older(&self.0, context, age)
                 }
@@ -117,7 +117,7 @@ impl<T: Tool> Packages<T> {
         match ended {
             Ok(()) => {
                 remember_refresh(&self.0, context);
-                context.note("the index of packages was refreshed");
+                context.note("refreshed the package index");
                 let changes: Vec<(&Package, PackageState)> = changes
                     .iter()
                     .map(|(package, state)| {
@@ -137,8 +137,7 @@ impl<T: Tool> Packages<T> {
                 self.plan_from_index(&changes, context).await
             }
             Err(failure) => {
-                let failure =
-                    self.with_advice(failure, None).because_of("the index of packages can't be refreshed");
+                let failure = self.with_advice(failure, None).because_of("cannot refresh the package index");
                 for (planned, asks) in planned.iter_mut().zip(asks) {
                     if asks {
                         *planned = Err(failure.clone());
@@ -176,8 +175,8 @@ impl<T: Tool> Packages<T> {
         changes.iter().map(complete).collect()
     }
 
-    /// Changes packages by one call if that can be. If not, each is changed by itself, so that none fails for
-    /// another.
+    /// Changes packages of one kind with one call. If that fails, changes each by itself, so that one failure
+    /// does not affect the others.
     async fn change_batch(
         &self,
         kind: ChangeKind,
@@ -194,7 +193,7 @@ impl<T: Tool> Packages<T> {
                 let member = std::slice::from_ref(member);
                 let mut alone = self.change_in_one_call(kind, member, repaired, context).await;
                 *result = alone.remove(0).map_err(|failure| {
-                    // The call for all may have changed something of it.
+                    // The common call may have changed the package.
                     Failure { changed: changed || failure.changed, ..failure }
                 });
             }
@@ -205,7 +204,7 @@ impl<T: Tool> Packages<T> {
         results
     }
 
-    /// One call for all. What it was to bring about is looked at, whatever it says of itself.
+    /// Changes packages with one call, and checks the effect even if the call fails.
     async fn change_in_one_call(
         &self,
         kind: ChangeKind,
@@ -231,7 +230,7 @@ impl<T: Tool> Packages<T> {
         let done =
             |member: &PendingChange<'_>| Ok(PackageEffect::Changed { version: member.version.clone() });
         let failure = match ended {
-            // What it amounts to is verified.
+            // The engine verifies the effect.
             Ok(()) => return members.iter().map(done).collect(),
             Err(failure) => failure,
         };
@@ -251,7 +250,7 @@ impl<T: Tool> Packages<T> {
             }
         });
         let judged: Vec<_> = judged.collect();
-        // One that failed together with others is changed again by itself.
+        // A package that failed together with others is retried alone, so the warning is left to that call.
         if members.len() == 1 && judged.iter().any(Result::is_ok) {
             let parts = [&failure.chain[..], &failure.hints].concat();
             context.warn(parts.join(": "));
@@ -259,8 +258,8 @@ impl<T: Tool> Packages<T> {
         judged
     }
 
-    /// Carries out a call. Where an earlier change is in its way that was ended half way, that is finished first, which
-    /// is tried once.
+    /// Runs a command. If an interrupted change is in its way, finishes that first, which is tried once per
+    /// batch.
     async fn run_with_repair(
         &self,
         call: &ToolCommand,
@@ -276,18 +275,17 @@ impl<T: Tool> Packages<T> {
             None => {}
         }
         let ended = run_waiting_for_locks(&finish, limits, context).await.map_err(|failure| {
-            let failure =
-                failure.because_of("an earlier change of packages was interrupted, and can't be finished");
+            let failure = failure.because_of("cannot finish an interrupted package change");
             failure.with_hint(self.0.repair())
         });
         *repaired = Some(ended.clone());
         ended?;
         let title = finish.title;
-        context.warn(format!("an earlier change of packages was interrupted; `{title}` has finished it"));
+        context.warn(format!("`{title}` finished an interrupted package change"));
         run_waiting_for_locks(call, limits, context).await
     }
 
-    /// Says which packages went or got another version that nobody named.
+    /// Reports packages that the change removed or replaced although no resource names them.
     async fn report_other_changes(
         &self,
         before: &T::Database,
@@ -302,7 +300,7 @@ impl<T: Tool> Packages<T> {
         let there: HashSet<&str> = self.0.installed(&after).collect();
         let (kept, gone): (Vec<&str>, Vec<&str>) = others.into_iter().partition(|name| there.contains(name));
         if !gone.is_empty() {
-            context.warn(format!("removed as well: {}", gone.join(", ")));
+            context.warn(format!("also removed: {}", gone.join(", ")));
         }
         let changed = kept.into_iter().filter_map(|name| {
             let [old, new] = [before, &after].map(|database| self.0.find(database, name).presence);
@@ -315,26 +313,26 @@ impl<T: Tool> Packages<T> {
         });
         let changed: Vec<String> = changed.collect();
         if !changed.is_empty() {
-            context.note(format!("changed as well: {}", changed.join(", ")));
+            context.note(format!("also changed: {}", changed.join(", ")));
         }
     }
 
     fn with_advice(&self, mut failure: Failure, database: Option<&T::Database>) -> Failure {
         failure.hints.extend(self.0.advice(&printed(&failure), database));
-        // What was to be done by hand may have been tried.
+        // The same hint may come from a failed repair.
         failure.hints.dedup();
         failure
     }
 }
 
-/// Warns of what the index did not know.
+/// Warns of repositories that could not be read.
 fn warn_of_skipped(state: &PackageState, context: &mut Context<'_>) {
     for sentence in &state.skipped_repositories {
         context.warn(sentence.clone());
     }
 }
 
-/// What the end of a call's output says.
+/// Returns the quoted output of a failed command as text.
 fn printed(failure: &Failure) -> String {
     let lines = failure.output.iter().flat_map(|tail| &tail.lines);
     lines.map(String::as_str).collect::<Vec<_>>().join("\n")
@@ -350,14 +348,14 @@ impl PendingChange<'_> {
     }
 }
 
-/// How a plan is carried out, if that changes something.
+/// Returns the kind of change that carries out a plan; `None` if nothing changes.
 pub(super) fn change_kind(package: &Package, plan: &PackagePlan) -> Option<ChangeKind> {
     let recommends = package.recommends;
     match plan {
         PackagePlan::Install(install) => {
             Some(ChangeKind::Install { recommends, is_downgrade: install.is_downgrade })
         }
-        // What comes of it is an upgrade.
+        // A refresh is followed by an upgrade.
         PackagePlan::Refresh(_) => Some(ChangeKind::Install { recommends, is_downgrade: false }),
         PackagePlan::Remove(_) => Some(ChangeKind::Remove { purge: package.purge }),
         PackagePlan::Keep(_) | PackagePlan::Fail(..) => None,

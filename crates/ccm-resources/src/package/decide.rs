@@ -1,4 +1,4 @@
-//! What a package lacks, and what has to be done about it. Pure.
+//! The pure decision about a package.
 
 use std::cmp::Ordering;
 
@@ -9,49 +9,49 @@ use super::desired::{Package, PackageEnsure};
 use super::rules::PackageRule;
 use super::state::{Availability, PackageState, Presence, describe};
 
-/// The typed side of package.
+/// Resource kind of package.
 pub(crate) struct PackageKind;
 
-/// What an execution leaves to verify against.
+/// Effect of an execution, used for verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PackageEffect {
-    /// After a look into the fresh index there was nothing to do.
+    /// Nothing was needed after the index was refreshed.
     Nothing {
-        /// Why.
+        /// Reason for keeping the package.
         reason: PackageRule,
     },
     /// Packages were changed.
     Changed {
-        /// The version that should be there now, if one was chosen.
+        /// Version that should be installed now, if one was chosen.
         version: Option<String>,
     },
 }
 
-/// What has to be done.
+/// Change that a package needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PackagePlan {
-    /// Nothing, for this reason.
+    /// No change.
     Keep(PackageRule),
-    /// Give up.
+    /// Impossible.
     Fail(PackageRule, Failure),
-    /// Refresh the index, and look again.
+    /// Refresh of the index, followed by a new plan.
     Refresh(PackageRule),
-    /// Bring a version onto the machine.
+    /// Installation.
     Install(Install),
-    /// Remove it, for this reason.
+    /// Removal.
     Remove(PackageRule),
 }
 
-/// An installation, an upgrade or a downgrade.
+/// Installation, upgrade or downgrade.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Install {
-    /// Why.
+    /// Reason for the installation.
     pub reason: PackageRule,
-    /// What noop says.
+    /// Message in noop.
     pub noop_message: String,
-    /// The version that was chosen; none leaves it to the tool. An error says why there is none.
+    /// Chosen version; `None` leaves the choice to the tool. A failure if no version fits.
     pub version: Result<Option<String>, Failure>,
-    /// An older version takes the place of a newer one.
+    /// True if an older version replaces a newer one.
     pub is_downgrade: bool,
 }
 
@@ -70,9 +70,7 @@ impl ResourceKind for PackageKind {
         match plan(package, state) {
             PackagePlan::Keep(reason) => Decision::Keep { reason },
             PackagePlan::Fail(reason, failure) => Decision::Fail { reason, failure },
-            PackagePlan::Refresh(reason) => {
-                change(reason, "not known before the index of packages is refreshed")
-            }
+            PackagePlan::Refresh(reason) => change(reason, "not known before the package index is refreshed"),
             PackagePlan::Install(install) => change(install.reason, &install.noop_message),
             PackagePlan::Remove(reason) => change(reason, "Would have uninstalled"),
         }
@@ -89,16 +87,16 @@ impl ResourceKind for PackageKind {
                 let Some(failure) = mismatch(package, state, version.as_deref()) else {
                     return Ok(Verified::Changed);
                 };
-                // The tool did as it was told.
+                // The tool succeeded, so another package decided the version.
                 let is_another =
                     matches!(package.ensure, PackageEnsure::Version(_)) && state.installed().is_some();
-                let hint = "another package that was changed with it may need the version that is there";
+                let hint = "check whether another package of the same change needs the installed version";
                 Err(if is_another { failure.with_hint(hint) } else { failure })
             }
         }
     }
 
-    /// Of what the index did not know only where nothing is done: what is done says it itself, and so does what can't be.
+    /// Warns about unread repositories only if nothing changes; a change or failure reports them anyway.
     fn remarks(package: &Package, state: &PackageState) -> Vec<String> {
         let duplicate = state
             .duplicate
@@ -116,7 +114,7 @@ impl ResourceKind for PackageKind {
     }
 }
 
-/// Decides what has to be done.
+/// Plans the change of a package.
 pub(crate) fn plan(package: &Package, state: &PackageState) -> PackagePlan {
     let plan = match &package.ensure {
         PackageEnsure::Absent => plan_removal(package, state),
@@ -233,13 +231,13 @@ fn install_latest(package: &Package, state: &PackageState) -> PackagePlan {
     install(package, state, &message, latest)
 }
 
-/// The version that an installation takes by itself.
+/// Returns the version that the tool installs by default.
 fn candidate(package: &Package, state: &PackageState) -> Result<Option<String>, Failure> {
     match &state.availability {
         Availability::NotQueried => Ok(None),
         Availability::Versions { candidate: Some(version), .. } => Ok(Some(version.clone())),
         Availability::Versions { candidate: None, .. } => Err(conflict(format!(
-            "every version of `{}` is excluded by the settings of the package tool",
+            "every version of `{}` is excluded by the configuration of the package tool",
             package.name
         ))),
         Availability::Unknown | Availability::Virtual { .. } => Err(not_offered(package, state)),
@@ -253,15 +251,15 @@ fn conflict(message: String) -> Failure {
 fn not_offered(package: &Package, state: &PackageState) -> Failure {
     let name = &package.name;
     if let Availability::Virtual { by } = &state.availability {
-        return conflict(format!("there is no package `{name}` itself: other packages provide it"))
-            .with_hint(format!("name one of those that provide it: {}", listed(by)));
+        return conflict(format!("`{name}` is a virtual package"))
+            .with_hint(format!("name a package that provides it: {}", listed(by)));
     }
-    let mut failure = conflict(format!("there is no package `{name}` in the index"));
+    let mut failure = conflict(format!("package `{name}` is not in the index"));
     failure.chain.extend_from_slice(&state.skipped_repositories);
     let hint = match package.update_cache {
-        _ if !state.skipped_repositories.is_empty() => "it may be in what was left out",
-        None => "check the name; `update_cache: 1d` refreshes an index that is too old to know it",
-        Some(_) => "check the name, and the sources of the index",
+        _ if !state.skipped_repositories.is_empty() => "check the repositories that could not be read",
+        None => "check the name, or refresh an old index with `update_cache: 1d`",
+        Some(_) => "check the name and the configured repositories",
     };
     failure.with_hint(hint)
 }
@@ -269,7 +267,7 @@ fn not_offered(package: &Package, state: &PackageState) -> Failure {
 fn no_such_version(package: &Package, state: &PackageState, desired: &str) -> Failure {
     let Availability::Versions { all, .. } = &state.availability else {
         return match state.availability {
-            // Only a plan that is never carried out is made without asking.
+            // Only a plan that is never executed is made without a query.
             Availability::NotQueried => conflict(format!("the versions of `{}` are not known", package.name)),
             _ => not_offered(package, state),
         };
@@ -278,14 +276,18 @@ fn no_such_version(package: &Package, state: &PackageState, desired: &str) -> Fa
     known.sort_by(|left, right| state.scheme.compare(right, left));
     known.dedup();
     let known: Vec<&str> = known.into_iter().map(|version| state.scheme.shown(version)).collect();
-    let mut failure = conflict(format!("there is no version {desired} of `{}` in the index", package.name));
+    let mut failure = conflict(format!("version {desired} of `{}` is not in the index", package.name));
     failure.chain.extend_from_slice(&state.skipped_repositories);
-    if known.is_empty() { failure } else { failure.with_hint(format!("it has {}", listed(&known))) }
+    if known.is_empty() {
+        failure
+    } else {
+        failure.with_hint(format!("use an available version: {}", listed(&known)))
+    }
 }
 
-/// The first few, and how many more there are.
+/// Lists the first few names and the number of the others.
 fn listed<S: AsRef<str>>(all: &[S]) -> String {
-    /// How many are named.
+    /// Maximum number of listed names.
     const NAMED: usize = 5;
     let named: Vec<&str> = all.iter().take(NAMED).map(AsRef::as_ref).collect();
     match all.len().saturating_sub(NAMED) {
@@ -294,7 +296,8 @@ fn listed<S: AsRef<str>>(all: &[S]) -> String {
     }
 }
 
-/// Says what a package lacks of what is wanted. `chosen` is the version that was to be installed.
+/// Returns the difference to the desired package as a failure. `chosen` is the version that was to be
+/// installed.
 pub(crate) fn mismatch(package: &Package, state: &PackageState, chosen: Option<&str>) -> Option<Failure> {
     let scheme = state.scheme;
     let still = |what: String| Some(Failure::new(FailureKind::Verification, what));
@@ -302,18 +305,18 @@ pub(crate) fn mismatch(package: &Package, state: &PackageState, chosen: Option<&
         (PackageEnsure::Absent, Presence::Gone) | (PackageEnsure::Present, Presence::Installed(_)) => None,
         (PackageEnsure::Absent, Presence::ConfigFiles) if !package.purge => None,
         (PackageEnsure::Absent, Presence::ConfigFiles) => {
-            still("its configuration files are still there".to_owned())
+            still("its configuration files are still present".to_owned())
         }
         (PackageEnsure::Absent, Presence::Installed(version)) => {
             still(format!("version {} is still installed", scheme.shown(version)))
         }
-        (_, Presence::Unfinished(status)) => still(format!("it is not wholly installed: it is {status}")),
+        (_, Presence::Unfinished(status)) => still(format!("it is only partially installed ({status})")),
         (_, Presence::Gone | Presence::ConfigFiles) => {
             let failure = Failure::new(FailureKind::Verification, "it is still not installed");
             let name = &package.name;
             Some(match state.found.elsewhere.first() {
                 Some(arch) => {
-                    failure.with_hint(format!("it is for {arch}: its name would be `{name}:{arch}`"))
+                    failure.with_hint(format!("write `{name}:{arch}`: the package is installed for {arch}"))
                 }
                 None => failure,
             })

@@ -1,4 +1,4 @@
-//! A package as the manifest wants it, complete and checked.
+//! The desired package, complete and checked.
 
 use std::time::Duration;
 
@@ -9,38 +9,38 @@ use super::properties::PackageProperties;
 use super::state::VersionScheme;
 use super::values::{name_error, version_error};
 
-/// The values of `ensure` that are no versions, the default first.
+/// Values of `ensure` besides versions, the default first.
 pub(crate) const ENSURES: [&str; 3] = ["present", "absent", "latest"];
 
-/// A package as the manifest wants it.
+/// Desired package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Package {
     pub name: String,
     pub ensure: PackageEnsure,
-    /// The index is refreshed when it is older.
+    /// Maximum age of the index for a change.
     pub update_cache: Option<Duration>,
     pub recommends: bool,
     pub purge: bool,
-    /// How long a call may take that is not waiting; none is for ever.
+    /// Maximum duration of a command, without waiting for locks; `None` for no limit.
     pub timeout: Option<Duration>,
     pub lock_timeout: Duration,
 }
 
-/// What is wanted of it.
+/// Desired presence of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PackageEnsure {
-    /// It is installed, in any version.
+    /// Installed in any version.
     Present,
-    /// It is not.
+    /// Not installed.
     Absent,
-    /// It is installed, and there is no newer version.
+    /// Installed in the latest version.
     Latest,
-    /// It is installed in this version.
+    /// Installed in this version.
     Version(String),
 }
 
 impl PackageEnsure {
-    /// Tells whether there is nothing that is both.
+    /// Returns `true` if no package can satisfy both.
     pub(crate) fn excludes(&self, other: &Self, scheme: VersionScheme) -> bool {
         match (self, other) {
             (Self::Version(one), Self::Version(other)) => {
@@ -52,7 +52,7 @@ impl PackageEnsure {
 }
 
 impl Package {
-    /// Builds it, or says everything that is wrong.
+    /// Builds the package, or returns all errors.
     pub(crate) fn build(
         name: &str,
         ensure: Option<&str>,
@@ -69,14 +69,13 @@ impl Package {
         });
         let purge = written.purge.unwrap_or_default();
         if purge && ensure != PackageEnsure::Absent {
-            let message = "`purge` has a meaning with `ensure: absent` only";
+            let message = "`purge` is only allowed with `ensure: absent`";
             let hint = "it removes configuration files with the package";
             errors.push(PropertyError::new("purge", message).with_hint(hint));
         }
         if purge && provider == Some("dnf") {
-            let message = "`purge` has no meaning with `provider: dnf`";
-            let hint =
-                "rpm removes configuration files with the package, and keeps changed ones as `.rpmsave`";
+            let message = "`purge` is not allowed with `provider: dnf`";
+            let hint = "remove `purge`: rpm always removes configuration files, and keeps changed ones as `.rpmsave`";
             errors.push(PropertyError::new("purge", message).with_hint(hint));
         }
         if errors.is_empty() {
@@ -95,9 +94,9 @@ impl Package {
     }
 }
 
-/// How long a call may take if nothing is said.
+/// Default of `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
-/// How long a lock is waited for if nothing is said.
+/// Default of `lock_timeout`.
 const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(300);
 
 fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
@@ -119,10 +118,13 @@ fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
     let message = format!("expected `present`, `absent`, `latest` or a version, found `{shown}`");
     let hint = match written {
         "installed" => Some("did you mean `present`?".to_owned()),
-        "purged" => Some("write `absent`, and `purge: true`".to_owned()),
+        "purged" => Some("write `ensure: absent` and `purge: true`".to_owned()),
         "removed" | "uninstalled" => Some("did you mean `absent`?".to_owned()),
         "newest" | "upgraded" | "updated" => Some("did you mean `latest`?".to_owned()),
-        "held" => Some("ccm respects held packages, and holds none itself".to_owned()),
+        "held" => Some(
+            "hold the package with an `exec` (`apt-mark hold NAME`): ccm respects holds but sets none"
+                .to_owned(),
+        ),
         _ => closest(written, ENSURES).map(|word| format!("did you mean `{word}`?")),
     };
     Err(hint.into_iter().fold(PropertyError::of_ensure(message), PropertyError::with_hint))

@@ -1,4 +1,4 @@
-//! The package resource: a package of the system, in some version or none.
+//! The package resource: a system package, in a certain version, in any or absent.
 
 mod apt;
 mod change;
@@ -24,8 +24,8 @@ use desired::{ENSURES, Package};
 use dnf::DNF_PACKAGES;
 use properties::PackageProperties;
 
-/// Says what to do with packages of another tool: the command that installs one, and the guard that knows whether it is
-/// there.
+/// Advice for packages of another tool: an `exec` with the command that installs a package and the guard that
+/// finds an installed one.
 macro_rules! exec_instead {
     ($command:literal, $guard:literal) => {
         concat!(
@@ -48,7 +48,7 @@ impl TypeSpec for PackageType {
     }
 
     fn summary(&self) -> &'static str {
-        "Manages a package of the system: that it is installed, in which version, or not."
+        "Installs, upgrades or removes a system package."
     }
 
     fn properties(&self) -> &'static [PropertySpec] {
@@ -104,7 +104,7 @@ impl TypedResource for PackageType {
 
     const PROVIDERS: &'static [&'static dyn Provider<PackageKind>] = &[&APT_PACKAGES, &DNF_PACKAGES];
     const NO_PROVIDER_ADVICE: Option<&'static str> =
-        Some("`control` says on which machines a package is managed; an `exec` can call other tools");
+        Some("limit the package to some machines with `control`, or call another tool with an `exec`");
 
     fn build(resource: &Resource, written: PackageProperties) -> Result<Package, Vec<PropertyError>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);

@@ -1,5 +1,5 @@
-//! What both providers do alike: many packages are read from one database and asked of the index at once, and changed
-//! by one call, with an outcome for each.
+//! The provider of package, shared by all tools: reads all packages from one database, queries the index once
+//! and changes packages with one call.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -16,23 +16,24 @@ use super::desired::{Package, PackageEnsure};
 use super::state::{Availability, PackageState};
 use super::tool::{IndexResponse, QueryScope, Tool, is_older, own_is_older};
 
-/// How many packages are read or changed at once.
+/// Maximum number of packages read or changed in one batch.
 const MAX_BATCH: usize = 256;
 
-/// A provider that works with a tool.
+/// Provider on top of a package tool.
 pub(crate) struct Packages<T>(pub T);
 
-/// What the index answered, which holds as long as the database does. Each tool has its own.
+/// Response of the index, kept as long as the database. The type parameter gives each tool a cache of its
+/// own.
 struct ResponseCache<D>(RefCell<IndexResponse>, PhantomData<D>);
 
-/// Whatever a tool was asked for in the run. What was of interest once is so again when something has changed, and to ask for
-/// all costs hardly more than to ask for one.
+/// Names queried so far in the run. After a change they are queried again in one call, which costs hardly
+/// more than one name.
 struct QueriedNames<D>(RefCell<BTreeSet<String>>, PhantomData<D>);
 
-/// Whether the index holds anything, which holds as long as the database does.
+/// True if the index contains anything; kept as long as the database.
 struct HasIndex<D>(bool, PhantomData<D>);
 
-/// What was read so far in the run, by names without architectures.
+/// Packages read so far in the run, by name without architecture.
 struct ClaimedPackages<D>(RefCell<HashMap<String, Vec<Package>>>, PhantomData<D>);
 
 impl<D> Default for ClaimedPackages<D> {
@@ -113,7 +114,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                     }
                     states
                 }
-                // Only what can't be decided without the index fails for it.
+                // Only packages that cannot be decided without the index fail.
                 Err(failure) => {
                     let needs_index = |package: &Package, state: &PackageState| {
                         package.ensure == PackageEnsure::Latest
@@ -173,8 +174,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 foreseen.push("only root can change packages".to_owned());
             }
             if self.0.is_interrupted(context.host) {
-                foreseen
-                    .push(format!("a change of packages goes on, or was interrupted: {}", self.0.repair()));
+                foreseen.push(format!("a package change is running or was interrupted: {}", self.0.repair()));
             }
             let mut state = state.clone();
             if state.availability == Availability::NotQueried && is_index_relevant(package, &state) {
@@ -191,9 +191,9 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 {
                     let message = failure.one_line();
                     foreseen.push(if refreshes {
-                        format!("as things are now: {message}, which would be refreshed first")
+                        format!("{message}; the index would be refreshed first")
                     } else {
-                        format!("as things are now it would fail: {message}")
+                        format!("it would fail: {message}")
                     });
                 }
                 _ => foreseen.extend(state.skipped_repositories),
@@ -204,14 +204,14 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
 }
 
 impl<T: Tool> Packages<T> {
-    /// What is on the machine, read once until something changes.
+    /// Returns the packages of the machine, read once until something changes.
     pub(super) async fn database(&self, context: &Context<'_>) -> Result<Rc<T::Database>, Failure> {
         let scope = QueryScope::of(context);
         context.shared(async || self.0.read(scope).await).await
     }
 
-    /// Remembers what a package is to be. If an earlier resource manages the same one by another name, its name is
-    /// returned, unless the two undo each other.
+    /// Records the desired package and returns the name of an earlier resource for the same package under
+    /// another name. Fails if the two contradict each other.
     fn claim(
         &self,
         package: &Package,
@@ -227,9 +227,9 @@ impl<T: Tool> Packages<T> {
         if let Some(undone) = duplicates.clone().find(is_undone) {
             let (own, other) = (&package.name, &undone.name);
             let message = format!(
-                "package#{own} and package#{other} are one package on this machine, and undo each other"
+                "package#{own} and package#{other} are the same package on this machine and contradict each other"
             );
-            let hint = "keep one of them, or let `control` say on which machines each is managed";
+            let hint = "keep one of them, or limit each to some machines with `control`";
             return Err(Failure::new(FailureKind::Conflict, message).with_hint(hint));
         }
         let duplicate = duplicates.next().map(|duplicate| duplicate.name.clone());
@@ -250,7 +250,7 @@ impl<T: Tool> Packages<T> {
             skipped_repositories: Vec::new(),
             is_stale: false,
         };
-        // Its age matters only where something is looked up in it.
+        // The age of the index matters only if the package is looked up there.
         let age = package.update_cache.filter(|_| is_index_relevant(package, &state));
         let is_stale = match age {
             Some(age) => is_older(&self.0, context, age) || !self.has_index(context).await,
@@ -259,7 +259,8 @@ impl<T: Tool> Packages<T> {
         PackageState { is_stale, ..state }
     }
 
-    /// Tells whether the index holds anything, as far as can be told: why not is said where it is looked into.
+    /// Returns `false` if the index is known to be empty. A failed check counts as filled; the query that
+    /// follows reports the error.
     async fn has_index(&self, context: &Context<'_>) -> bool {
         let scope = QueryScope::of(context);
         let has_index = async || {
@@ -269,7 +270,7 @@ impl<T: Tool> Packages<T> {
         context.shared(has_index).await.is_ok_and(|has_index| has_index.0)
     }
 
-    /// Asks the index for packages. What was asked once is not asked again until something changes.
+    /// Queries the index; names already queried since the last change are served from the cache.
     pub(super) async fn query(
         &self,
         names: &[&str],
@@ -306,11 +307,11 @@ impl<D> ResponseCache<D> {
     }
 }
 
-/// What the index answered.
+/// Response of the index, shared with the cache.
 pub(super) struct CachedResponse<T: Tool>(Rc<ResponseCache<T::Database>>);
 
 impl<T: Tool> CachedResponse<T> {
-    /// Adds to a state what the index has of that name.
+    /// Copies the availability of `name` into a state.
     pub(super) fn apply_to(&self, name: &str, state: &mut PackageState) {
         let response = self.0.0.borrow();
         state.availability = response.by_name.get(name).cloned().unwrap_or(Availability::Unknown);
@@ -318,7 +319,7 @@ impl<T: Tool> CachedResponse<T> {
     }
 }
 
-/// Tells whether the index has a say in what becomes of a package.
+/// Returns `true` if the decision depends on the index.
 pub(super) fn is_index_relevant(package: &Package, state: &PackageState) -> bool {
     match (&package.ensure, state.installed()) {
         (PackageEnsure::Absent, _) | (PackageEnsure::Present, Some(_)) => false,

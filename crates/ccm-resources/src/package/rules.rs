@@ -1,33 +1,33 @@
-//! Rules by which a package is decided.
+//! Rules of the package decision.
 
 use std::fmt;
 
 use ccm_engine::Rule;
 
-/// Rule that applied to a package. Versions are as people write them.
+/// Rule that decided about a package. Versions are in their displayed form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PackageRule {
-    /// This version is installed.
+    /// Installed in this version.
     Installed(String),
-    /// This version is installed, and is the latest that is known.
+    /// Installed in the latest known version.
     Latest(String),
-    /// This version is installed, and the index does not know the package.
+    /// Installed, but not in the index.
     NotInIndex { installed: String, name: String },
-    /// This version is installed, and the index is too old to know the latest.
+    /// Installed, but the index is too old to know the latest version.
     StaleIndex(String),
-    /// This version is installed, and a newer one is there.
+    /// Installed, and a newer version is available.
     Outdated { installed: String, latest: String },
-    /// Another version than the one asked for is installed.
+    /// Installed in another version than the desired one.
     OtherVersion { installed: String, desired: String },
-    /// It is not installed.
+    /// Not installed.
     NotInstalled,
-    /// It is not installed, but has left configuration files.
+    /// Not installed; configuration files remain, which is fine.
     OnlyConfigFilesKept,
-    /// It is not installed, and its configuration files are to go.
+    /// Not installed; configuration files remain and are to be removed.
     ConfigFilesLeft,
-    /// It is installed in part: the status that the package tool names.
+    /// Partially installed, with the status of the package tool.
     Unfinished(String),
-    /// Something of it is there although it is to be absent: the status that the package tool names.
+    /// Partially installed but to be absent, with the status of the package tool.
     UnfinishedThere(String),
 }
 
@@ -53,28 +53,28 @@ impl fmt::Display for PackageRule {
         match self {
             Self::Installed(version) => write!(formatter, "version {version} is installed"),
             Self::Latest(version) => {
-                write!(formatter, "version {version} is installed, and nothing newer is there")
+                write!(formatter, "version {version} is installed, the latest")
             }
             Self::NotInIndex { installed, name } => {
-                write!(formatter, "version {installed} is installed, and the index has no `{name}`")
+                write!(formatter, "version {installed} is installed, but `{name}` is not in the index")
             }
             Self::StaleIndex(version) => write!(
                 formatter,
-                "version {version} is installed, and the index is too old to say whether that is the latest"
+                "version {version} is installed, but the index is too old to know the latest"
             ),
             Self::Outdated { installed, latest } => {
-                write!(formatter, "version {installed} is installed, and {latest} is the latest")
+                write!(formatter, "version {installed} is installed, {latest} is available")
             }
             Self::OtherVersion { installed, desired } => {
                 write!(formatter, "version {installed} is installed, not {desired}")
             }
             Self::NotInstalled => formatter.write_str("it is not installed"),
             Self::OnlyConfigFilesKept => {
-                formatter.write_str("it is not installed, but for its configuration files")
+                formatter.write_str("it is not installed, only its configuration files are left")
             }
-            Self::ConfigFilesLeft => formatter.write_str("its configuration files are still there"),
-            Self::Unfinished(status) => write!(formatter, "it is not wholly installed: it is {status}"),
-            Self::UnfinishedThere(status) => write!(formatter, "something of it is there: it is {status}"),
+            Self::ConfigFilesLeft => formatter.write_str("its configuration files are left"),
+            Self::Unfinished(status) => write!(formatter, "it is only partially installed ({status})"),
+            Self::UnfinishedThere(status) => write!(formatter, "it is partially installed ({status})"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of a package.
+//! State of a package.
 
 use std::cmp::Ordering;
 
@@ -9,80 +9,80 @@ use serde_json::{Value, json};
 use super::desired::Package;
 use super::{apt, dnf};
 
-/// What was read of a package, and what the index offers where that matters.
+/// State of a package on the machine, and its availability where that matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PackageState {
     pub found: Installation,
-    /// Whose versions these are.
+    /// Version scheme of the package tool.
     pub scheme: VersionScheme,
-    /// What the index has of it.
+    /// Availability in the index.
     pub availability: Availability,
-    /// Another resource of the run that manages the same package by another name.
+    /// Name of another resource for the same package.
     pub duplicate: Option<String>,
-    /// What the index did not know when it was asked, because a part of it could not be read: a sentence for each.
+    /// Sentences about the repositories that the tool could not read.
     pub skipped_repositories: Vec<String>,
-    /// The index is older than it may be for a change.
+    /// True if the index is older than `update_cache` allows.
     pub is_stale: bool,
 }
 
-/// What the machine has of a package.
+/// Entry of a package in the tool's database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Installation {
     pub presence: Presence,
-    /// The architecture of what is there.
+    /// Architecture of the installed package.
     pub arch: Option<String>,
-    /// Somebody asked the package tool to leave it as it is.
+    /// Hold that forbids to change the package.
     pub hold: Option<Hold>,
-    /// Architectures that were not meant, and have it instead.
+    /// Other architectures that are installed instead.
     pub elsewhere: Vec<String>,
 }
 
-/// How much of a package is there.
+/// Degree to which a package is installed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// Nothing.
+    /// Not at all.
     #[default]
     Gone,
-    /// Configuration files that a removal left.
+    /// Removed except for its configuration files.
     ConfigFiles,
-    /// Something, but not all that belongs to an installed package; with the word that the package tool has for it.
+    /// Partially, with the status of the package tool.
     Unfinished(String),
-    /// This version of it.
+    /// Fully, in this version.
     Installed(String),
 }
 
-/// That a package is held.
+/// A hold on a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hold {
-    /// By what, in words.
+    /// Description of what holds the package.
     pub by: String,
-    /// What to do to let it go.
+    /// Hint that tells how to release the hold.
     pub release: String,
 }
 
-/// What the index has of a package.
+/// Availability of a package in the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Availability {
-    /// Nobody asked, because it does not matter.
+    /// Not queried because it does not matter.
     #[default]
     NotQueried,
-    /// It knows no such package.
+    /// Not in the index.
     Unknown,
-    /// It knows the name, which stands for whatever provides it.
+    /// Virtual: only provided by other packages.
     Virtual {
-        /// The packages that do, in order.
+        /// Providing packages, sorted.
         by: Vec<String>,
     },
-    /// These versions.
+    /// Available in some versions.
     Versions {
-        /// The one that an installation takes if nothing else is said; none if all are excluded.
+        /// Version installed by default; `None` if all are excluded.
         candidate: Option<String>,
-        /// All of them.
+        /// All versions.
         all: Vec<String>,
     },
 }
 
-/// Whose versions they are.
+/// Version scheme of a package tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionScheme {
     Debian,
@@ -98,7 +98,8 @@ impl VersionScheme {
         }
     }
 
-    /// Compares a version that was asked for with one that is there, whose epoch it has unless it names one.
+    /// Compares a desired version with a found one. A desired version without an epoch takes that of the
+    /// found one.
     pub(crate) fn compare_desired(self, desired: &str, found: &str) -> Ordering {
         match found.split_once(':').filter(|_| !desired.contains(':')) {
             Some((epoch, _)) => self.compare(&format!("{epoch}:{desired}"), found),
@@ -106,7 +107,7 @@ impl VersionScheme {
         }
     }
 
-    /// Tells whether a version is one of those that were asked for.
+    /// Returns `true` if `version` is one that `desired` stands for.
     pub(crate) fn satisfies(self, desired: &str, version: &str) -> bool {
         match self {
             Self::Debian => apt::version::satisfies(desired, version),
@@ -114,7 +115,7 @@ impl VersionScheme {
         }
     }
 
-    /// A version as people know it.
+    /// Returns the displayed form of a version.
     pub(crate) fn shown(self, version: &str) -> &str {
         match self {
             Self::Debian => version,
@@ -124,14 +125,14 @@ impl VersionScheme {
 }
 
 impl PackageState {
-    /// The newest of the versions on offer that were asked for.
+    /// Returns the newest available version that `desired` stands for.
     pub(crate) fn newest(&self, desired: &str) -> Option<&str> {
         let Availability::Versions { all, .. } = &self.availability else { return None };
         let meant = all.iter().filter(|version| self.scheme.satisfies(desired, version));
         meant.max_by(|left, right| self.scheme.compare(left, right)).map(String::as_str)
     }
 
-    /// The version that is installed.
+    /// Returns the installed version.
     pub(crate) fn installed(&self) -> Option<&str> {
         match &self.found.presence {
             Presence::Installed(version) => Some(version),
@@ -140,7 +141,7 @@ impl PackageState {
     }
 }
 
-/// Shapes the state for events.
+/// Returns the state in the form of events.
 pub(crate) fn describe(package: &Package, state: &PackageState) -> Described {
     let version = state.installed().map(|version| state.scheme.shown(version));
     let ensure = version.unwrap_or("absent");

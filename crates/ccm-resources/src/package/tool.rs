@@ -1,4 +1,4 @@
-//! A package tool: the programs that read and change the packages of a machine, and how to get along with them.
+//! Package tools: the programs that read and change the packages of a machine.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,42 +12,42 @@ use super::desired::Package;
 use super::state::{Availability, Installation, VersionScheme};
 use super::tool_command::ToolCommand;
 
-/// One of the tools.
+/// A package tool.
 pub(crate) trait Tool: Sync {
-    /// What is on the machine, as the tool knows it.
+    /// Installed packages as the tool records them.
     type Database: 'static;
 
-    /// Its name, as `provider:` has it.
+    /// Name of the tool, a value of `provider`.
     fn name(&self) -> &'static str;
 
-    /// How its versions are ordered.
+    /// Version scheme of the tool.
     fn scheme(&self) -> VersionScheme;
 
-    /// Tells whether it is there, and whether the machine is of its kind.
+    /// Suitability for this machine: the tool exists and the system belongs to its family.
     fn suitability(&self, host: Host<'_>) -> Suitability;
 
-    /// Reads what is on the machine.
+    /// Reads the installed packages.
     fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<Self::Database, Failure>>;
 
-    /// What there is of a package.
+    /// Looks up a package.
     fn find(&self, database: &Self::Database, name: &str) -> Installation;
 
-    /// The names of all packages that are installed.
+    /// Names of all installed packages.
     fn installed<'d>(&self, database: &'d Self::Database) -> Box<dyn Iterator<Item = &'d str> + 'd>;
 
-    /// Tells whether a change may remove packages that nobody named.
+    /// Returns `true` if a change may remove packages that no resource names.
     fn may_remove_more(&self, kind: ChangeKind) -> bool;
 
-    /// A name without its architecture.
+    /// Strips the architecture from a name.
     fn base<'n>(&self, name: &'n str) -> &'n str;
 
-    /// Tells whether two packages of one name are the same on this machine, so that one can undo the other.
+    /// Returns `true` if two resources with one base name are the same package on this machine.
     fn are_same(&self, database: &Self::Database, one: &Package, other: &Package) -> bool;
 
-    /// Names whose offers cost nothing more if any is asked for.
+    /// Names that can be queried together with others at no cost.
     fn also_queried(&self, database: &Self::Database) -> Vec<String>;
 
-    /// Asks the index for packages.
+    /// Queries the index.
     fn query_index<'a>(
         &'a self,
         scope: QueryScope<'a>,
@@ -55,18 +55,18 @@ pub(crate) trait Tool: Sync {
         names: &'a [&'a str],
     ) -> Local<'a, Result<IndexResponse, Failure>>;
 
-    /// What is written whenever the index is refreshed, by whomever.
+    /// Files that are written whenever anything refreshes the index.
     fn stamps(&self) -> &'static [&'static str];
 
-    /// Tells whether there is anything that a refresh writes: if not, what its stamps say is of no account.
+    /// Returns `false` if the index is empty, in which case its stamps mean nothing.
     fn has_index<'a>(&'a self, _: QueryScope<'a>) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async { Ok(true) })
     }
 
-    /// The call that refreshes the index.
+    /// Command that refreshes the index.
     fn refresh(&self, host: Host<'_>) -> ToolCommand;
 
-    /// The call that makes a change; or, of an installation, only fetches what it needs.
+    /// Command that changes packages, or only downloads what an installation needs.
     fn change(
         &self,
         host: Host<'_>,
@@ -75,28 +75,28 @@ pub(crate) trait Tool: Sync {
         fetches_only: bool,
     ) -> ToolCommand;
 
-    /// What to do after a change was ended half way.
+    /// Hint on how to repair an interrupted change.
     fn repair(&self) -> &'static str;
 
-    /// Tells whether a change was ended half way, and has to be finished before another, as far as files show it.
+    /// Returns `true` if files show an interrupted change that has to be finished first.
     fn is_interrupted(&self, _: Host<'_>) -> bool {
         false
     }
 
-    /// The call that finishes what was ended half way, if what a call printed says that this is in its way.
+    /// Command that finishes an interrupted change, if the output of a failed command complains about one.
     fn finish(&self, _printed: &str) -> Option<ToolCommand> {
         None
     }
 
-    /// Advice on what a failed call printed, with what the machine is like now.
+    /// Hints for a failed command, from its output and the present state.
     fn advice(&self, printed: &str, database: Option<&Self::Database>) -> Vec<String>;
 }
 
-/// What a tool reads the machine with.
+/// Machine access for queries.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryScope<'a> {
     pub host: Host<'a>,
-    /// Runs what changes nothing.
+    /// Executor of commands that change nothing.
     pub queries: &'a dyn Executor,
     pub cancellation: &'a Cancellation,
 }
@@ -107,17 +107,17 @@ impl<'a> QueryScope<'a> {
     }
 }
 
-/// What the index answers.
+/// Response of the index.
 #[derive(Debug, Default)]
 pub(crate) struct IndexResponse {
-    /// An offer for each name.
+    /// Availability by package name.
     pub by_name: HashMap<String, Availability>,
-    /// What it does not know, because a part of it could not be read: a sentence for each.
+    /// Sentences about the repositories that the tool could not read.
     pub skipped_repositories: Vec<String>,
 }
 
 impl IndexResponse {
-    /// Adds what another question brought.
+    /// Merges another response.
     pub(crate) fn add(&mut self, more: Self) {
         self.by_name.extend(more.by_name);
         let skipped_repositories = more
@@ -129,60 +129,60 @@ impl IndexResponse {
     }
 }
 
-/// How packages are changed; what is changed in the same way can be changed by one call.
+/// Kind of change; changes of one kind can share a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
-    /// They are installed or upgraded, with what they recommend or without.
+    /// Installation, upgrade or downgrade.
     Install { recommends: bool, is_downgrade: bool },
-    /// They are removed, with their configuration files or without.
+    /// Removal, with or without configuration files.
     Remove { purge: bool },
 }
 
-/// A package to be changed, and the version it is to have.
+/// Package to change, and the version to install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackageTarget<'a> {
     pub name: &'a str,
     pub version: Option<&'a str>,
 }
 
-/// The file by which ccm remembers that it has refreshed an index.
+/// File whose time records the last refresh by ccm.
 fn own_stamp(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
     Some(state_directory?.join(format!("refreshed-{tool}")))
 }
 
-/// Tells whether an index was refreshed longer ago than that.
+/// Returns `true` if nothing refreshed the index within `age`.
 pub(crate) fn is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
     let stamps = tool.stamps().iter().map(PathBuf::from);
     let all = stamps.chain(own_stamp(tool.name(), context.state_directory));
     all.into_iter().all(|stamp| is_old(&stamp, context.host, age))
 }
 
-/// Tells whether ccm itself refreshed it longer ago than that, if ever.
+/// Returns `true` if ccm itself did not refresh the index within `age`.
 pub(crate) fn own_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
     own_stamp(tool.name(), context.state_directory).is_none_or(|stamp| is_old(&stamp, context.host, age))
 }
 
 fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
     let Ok(Some(modified)) = host.files.modified(stamp) else { return true };
-    // What is of the future was written before the clock was set back.
+    // A time in the future was written before the clock was set back, and counts as recent.
     host.clock.now().duration_since(modified).is_ok_and(|past| past >= age)
 }
 
-/// Remembers that an index was refreshed.
+/// Records the time of a refresh.
 pub(crate) fn remember_refresh(tool: &impl Tool, context: &mut Context<'_>) {
     let Some(stamp) = own_stamp(tool.name(), context.state_directory) else { return };
     let attributes = Attributes { mode: Some(0o600), ..Attributes::default() };
     let new = NewFile { content: NewContent::Bytes(b""), attributes };
     if let Err(error) = context.host.files.write(&stamp, &new) {
-        let message = format!("it can't be remembered that the index was refreshed: {error}");
+        let message = format!("cannot record that the index was refreshed: {error}");
         context.warn(message);
     }
 }
 
-/// Where Linux says what kind of machine it is.
+/// File that names the distribution.
 const OS_RELEASE: &str = "/etc/os-release";
 
-/// Tells whether the machine calls itself one of these, or like one.
+/// Returns `true` if `os-release` names one of these families.
 pub(crate) fn is_family(host: Host<'_>, families: &[&str]) -> bool {
     const MAX_LENGTH: u64 = 64 << 10;
     let Ok(read) = host.files.read(Path::new(OS_RELEASE), MAX_LENGTH) else { return false };
@@ -193,34 +193,35 @@ pub(crate) fn is_family(host: Host<'_>, families: &[&str]) -> bool {
     })
 }
 
-/// How well a tool suits: best where the machine is of its kind, which is asked only where another tool is as well.
+/// Suitability of an existing tool: the tool of the system's family is preferred. `os-release` is read only
+/// if a rival exists.
 pub(crate) fn suits(host: Host<'_>, families: &[&str], rivals: &[&str]) -> Suitability {
     let has_rival = rivals.iter().any(|rival| exists(host, rival));
     Suitability::Suits(if has_rival && !is_family(host, families) { 2 } else { 1 })
 }
 
-/// Tells whether something is at that path; what can't be looked at is taken for nothing.
+/// Returns `true` if `path` exists; `false` also on an error.
 pub(crate) fn exists(host: Host<'_>, path: &str) -> bool {
     host.files.exists(Path::new(path)).unwrap_or(false)
 }
 
-/// Reads a text of the system; none if it is not there.
+/// Reads a system file as text; `None` if it does not exist.
 pub(crate) fn text(host: Host<'_>, path: &str, longest: u64) -> Result<Option<String>, Failure> {
     Ok(bytes(host, path, longest)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Reads a file of the system; none if it is not there.
+/// Reads a system file; `None` if it does not exist.
 pub(crate) fn bytes(host: Host<'_>, path: &str, longest: u64) -> Result<Option<Vec<u8>>, Failure> {
     let path = Path::new(path);
     let failed = |error: &dyn std::error::Error| {
-        Failure::from_error(FailureKind::Read, error).because_of("what is installed can't be told")
+        Failure::from_error(FailureKind::Read, error).because_of("cannot list installed packages")
     };
     if !host.files.exists(path).map_err(|error| failed(&error))? {
         return Ok(None);
     }
     let bytes = host.files.content(path, longest).map_err(|error| failed(&error))?;
     if bytes.is_none() {
-        let message = format!("\"{}\" is too long to be read", path.display());
+        let message = format!("\"{}\" is too large", path.display());
         return Err(Failure::new(FailureKind::Read, message));
     }
     Ok(bytes)

@@ -1,4 +1,4 @@
-//! Calls of package tools: run with a fixed environment, waiting for locks, and judged.
+//! Commands of package tools: run with a fixed environment and retried while another program holds a lock.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -12,31 +12,31 @@ use super::desired::Package;
 use super::tool::QueryScope;
 use crate::output_tail::{tail, text};
 
-/// How long a call may take that asks the index, which may fetch it first.
+/// Timeout of an index query, which may download the index first.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(600);
-/// How long a change of packages may go on after the run was asked to stop.
+/// Time that a package change may go on after a stop was requested.
 const STOP_TIMEOUT: Duration = Duration::from_secs(300);
-/// The pause before another try where a lock is held.
+/// Delay before the next try while a lock is held.
 const LOCK_RETRY_DELAY: Duration = Duration::from_secs(3);
 
-/// What every call finds in its environment beside the base: nothing may ask a question.
+/// Environment of every command besides the base environment; prevents all questions.
 const ENVIRONMENT: [(&str, &str); 3] = [
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("APT_LISTBUGS_FRONTEND", "none"),
     ("APT_LISTCHANGES_FRONTEND", "none"),
 ];
 
-/// How long a call may take that fetches or changes packages.
+/// Time limits of a command that downloads or changes packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLimits {
-    /// While it works; none is for ever.
+    /// Limit while the command works; `None` for no limit.
     pub work: Option<Duration>,
-    /// While it waits for another program.
+    /// Limit while the command waits for another program.
     pub lock: Duration,
 }
 
 impl CommandLimits {
-    /// The longest of packages that are changed together.
+    /// Returns the longest limits of packages that are changed together.
     pub(crate) fn of<'p>(packages: impl Iterator<Item = &'p Package> + Clone) -> Self {
         let work = packages.clone().map(|package| package.timeout);
         let work = work.reduce(|one, other| Some(one?.max(other?))).flatten();
@@ -44,19 +44,19 @@ impl CommandLimits {
     }
 }
 
-/// A call of a package tool.
+/// Command of a package tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolCommand {
     pub program: &'static str,
     pub args: Vec<String>,
-    /// What it is called in errors.
+    /// Name of the command in errors.
     pub title: &'static str,
-    /// Whether to end it half way does harm.
+    /// True if interrupting the command could leave packages half changed.
     pub is_harmful_to_interrupt: bool,
 }
 
 impl ToolCommand {
-    /// A call that does no harm if it is ended.
+    /// Creates a command that can be interrupted without harm.
     pub(crate) fn new(program: &'static str, title: &'static str, args: &[&str]) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
         Self { program, args, title, is_harmful_to_interrupt: false }
@@ -75,13 +75,14 @@ impl ToolCommand {
     }
 }
 
-/// What a call printed that went well.
+/// Output of a successful command.
 pub(crate) struct CommandOutput {
     pub stdout: String,
     pub stderr: String,
 }
 
-/// Asks, and returns what was printed. A question about what was done is asked even if the run is to stop.
+/// Runs a query and returns its output. A short query runs even after a stop was requested, so that the
+/// effect of a change can be verified.
 pub(crate) async fn query(
     call: &ToolCommand,
     scope: QueryScope<'_>,
@@ -98,14 +99,14 @@ pub(crate) async fn query(
     let finished =
         evaluate_exit(call, finished.map_err(|error| Failure::from_error(FailureKind::Start, &error))?)?;
     if finished.stdout.truncated() {
-        let message = format!("{} printed more than can be read", call.title);
+        let message = format!("the output of {} is too large", call.title);
         return Err(Failure::new(FailureKind::Read, message));
     }
     Ok(CommandOutput { stdout: text(&finished.stdout), stderr: text(&finished.stderr) })
 }
 
-/// Carries out a call, waiting for locks: one that finds a lock held ends, and is begun again with all of its time. A
-/// failure says whether it may have changed something.
+/// Runs a command, retrying with the full work timeout while another program holds a lock.
+/// Failures report whether something may have changed.
 pub(crate) async fn run_waiting_for_locks(
     call: &ToolCommand,
     limits: CommandLimits,
@@ -131,7 +132,7 @@ pub(crate) async fn run_waiting_for_locks(
                 }
                 blocking_lock = Some(lock.to_owned());
             }
-            // Nothing was begun, and nobody else would end it.
+            // Nothing has started yet, and dnf would wait without a limit.
             waits |= line.starts_with(WAITS_FOREVER);
             if waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
@@ -146,7 +147,7 @@ pub(crate) async fn run_waiting_for_locks(
         let failed = finished.exit != Exit::Code(0);
         let stderr = text(&finished.stderr);
         let is_locked = failed && stderr.lines().any(|line| lock_in(line).is_some());
-        // A lock that dpkg does not get may be one in the midst of a change.
+        // dpkg may lose a lock in the middle of a change.
         has_begun |= !is_locked || stderr.lines().any(|line| line.starts_with(DPKG_ERROR));
         let time_left = time_left();
         if is_locked
@@ -162,44 +163,41 @@ pub(crate) async fn run_waiting_for_locks(
                 return failure;
             }
             if waits && !is_over {
-                // That it was ended says nothing.
+                // The exit by our signal explains nothing.
                 failure.chain = blocking_lock.iter().cloned().collect();
             }
             let message = if lock_timeout.is_zero() {
-                "another program works on the packages".to_owned()
+                "another program is changing packages".to_owned()
             } else {
-                format!(
-                    "another program still works on the packages after {}",
-                    display_duration(lock_timeout)
-                )
+                format!("another program is still changing packages after {}", display_duration(lock_timeout))
             };
-            failure.because_of(message).with_hint("`lock_timeout` says how long to wait for it")
+            failure.because_of(message).with_hint("raise `lock_timeout` to wait longer")
         });
     };
     let waited = host.clock.monotonic().saturating_sub(began);
     if let (Ok(()), Some(lock)) = (&ended, blocking_lock) {
         let took = display_duration(waited);
-        context.warn(format!("had to wait for another program: {lock}; in all it took {took}"));
+        context.warn(format!("waited for another program: {lock}; the command took {took} in total"));
     }
     ended.map_err(|failure| Failure { changed: call.is_harmful_to_interrupt && has_begun, ..failure })
 }
 
-/// How a line begins with which dnf 5 starts to wait without an end.
+/// Prefix of the line that dnf 5 prints before it waits without a limit.
 const WAITS_FOREVER: &str = "Waiting for a lock on ";
 
-/// What a line says of a lock that another program holds.
+/// Returns the part of a line that describes a lock held by another program.
 fn lock_in(line: &str) -> Option<&str> {
     const SIGNS: [&str; 8] = [
-        // apt, as it looks for the lock, and as it gives up
+        // apt, when it waits for a lock and when it gives up
         "Could not get lock",
         "is another process using it",
         // dpkg
         "is locked by another process",
         "was locked by another process",
-        // dnf 4, as it gives up, and as it waits
+        // dnf 4, when it gives up and when it waits
         "already locked by",
         "Waiting for process with pid",
-        // dnf 5, as it waits, and as it did not do yet in its first versions
+        // dnf 5, when it waits; and its first versions, which did not wait
         WAITS_FOREVER,
         "Failed to obtain rpm transaction lock",
     ];
@@ -211,15 +209,15 @@ fn lock_in(line: &str) -> Option<&str> {
     }
     let message = line.strip_prefix("E: ").unwrap_or(line);
     let message = message.strip_prefix("Waiting for cache lock: ").unwrap_or(message);
-    // apt counts the seconds behind it, in front of a line that it writes over.
+    // apt appends the seconds, and overwrites the line.
     Some(message.split("...").next().unwrap_or(message).trim_end())
 }
 
 fn stopped(call: &ToolCommand) -> Failure {
-    Failure::new(FailureKind::Stopped, format!("{} was not begun, because the run is to end", call.title))
+    Failure::new(FailureKind::Stopped, format!("{} was not started because the run is stopping", call.title))
 }
 
-/// Judges how a call ended.
+/// Turns an unsuccessful exit into a failure with the errors of the tool and its last output.
 fn evaluate_exit(call: &ToolCommand, finished: Finished) -> Result<Finished, Failure> {
     let title = call.title;
     let mut failure = match &finished.exit {
@@ -239,22 +237,23 @@ fn evaluate_exit(call: &ToolCommand, finished: Finished) -> Result<Finished, Fai
             Failure::new(FailureKind::Timeout, message)
         }
         Exit::Cancelled => {
-            Failure::new(FailureKind::Stopped, format!("{title} was stopped because the run was"))
+            Failure::new(FailureKind::Stopped, format!("{title} was stopped together with the run"))
         }
     };
     for process in &finished.unkillable {
         let process = format!("{} {}", process.pid, process.name);
-        failure.chain.push(format!("could not be killed, and still runs: {process}"));
+        failure.chain.push(format!("could not be killed and is still running: {process}"));
     }
     let both = [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)];
     failure.output = both.into_iter().filter_map(|(stream, captured)| tail(stream, captured)).collect();
     Err(failure)
 }
 
-/// How many lines of one kind are message.
+/// Maximum number of quoted lines of each kind.
 const MAX_QUOTED: usize = 3;
 
-/// What the tool itself calls errors: the last few of them, but of why something can't be the first.
+/// Returns the errors that the tool printed: the first reasons of an unsolvable request, else the last
+/// errors.
 fn errors(stderr: &str) -> Vec<String> {
     let problem = stderr.lines().skip_while(|line| !line.trim_start().starts_with(PROBLEM));
     let reasons: Vec<String> = problem.filter_map(error).take(MAX_QUOTED).map(str::to_owned).collect();
@@ -263,7 +262,7 @@ fn errors(stderr: &str) -> Vec<String> {
     }
     let behind = stderr.lines().skip(1).map(Some).chain([None]);
     let message = stderr.lines().zip(behind).filter_map(|(line, next)| match next {
-        // dpkg names a package, and what is wrong with it on the next line.
+        // dpkg names the package first and the error on the next line.
         Some(next) if line.starts_with(DPKG_ERROR) && line.ends_with(':') && next.starts_with(' ') => {
             Some(format!("{line} {}", next.trim()))
         }
@@ -273,7 +272,7 @@ fn errors(stderr: &str) -> Vec<String> {
     errors.split_off(errors.len().saturating_sub(MAX_QUOTED))
 }
 
-/// What apt found not to go together, the first few: its error says only that something does not.
+/// Returns the first unmet dependencies that apt printed, because its error line does not name them.
 fn unmet_dependencies(stdout: &str) -> Vec<String> {
     let message =
         stdout.lines().skip_while(|line| *line != "The following packages have unmet dependencies:");
@@ -281,16 +280,17 @@ fn unmet_dependencies(stdout: &str) -> Vec<String> {
     unmet_dependencies.take(MAX_QUOTED).map(|line| line.trim().to_owned()).collect()
 }
 
-/// How dpkg begins to say what is wrong.
+/// Prefix of errors of dpkg.
 const DPKG_ERROR: &str = "dpkg: error";
 
-/// How dnf begins to say why something can't be: `Problem: …` or `Problem 1: …`, with reasons behind dashes below.
+/// Prefix of the reason of an unsolvable request in dnf, `Problem: …` or `Problem 1: …`; indented reasons
+/// with dashes follow.
 const PROBLEM: &str = "Problem";
 
-/// What a line says of an error: of apt, of dnf, or of why something can't be.
+/// Returns the error in a line of apt, dpkg or dnf.
 fn error(line: &str) -> Option<&str> {
     const SIGNS: [&str; 4] = ["E: ", "Error: ", "  - ", ">>> [RPM] "];
-    // dpkg names itself first, and dnf 5 does not call an error by that name.
+    // Kept with their prefix: dpkg names itself first, and dnf 5 does not print `Error` here.
     const WHOLE: [&str; 5] = [
         DPKG_ERROR,
         "No match for argument: ",
@@ -311,7 +311,7 @@ mod tests {
     use super::{errors, lock_in, unmet_dependencies};
 
     #[test]
-    fn errors_are_told_without_what_stands_around_them() {
+    fn errors_are_extracted_from_output() {
         for (stderr, expected) in [
             (
                 "Reading…\nW: old\nE: Unable to locate package nosuch\n",
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_of_others_are_recognised() {
+    fn locks_of_other_programs_are_recognised() {
         for (line, expected) in [
             (
                 "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 77 (apt-get)",
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_found() {
+    fn unmet_dependencies_are_extracted() {
         let heading = "The following packages have unmet dependencies:";
         for (printed, expected) in [
             ("Reading package lists...\n".to_owned(), vec![]),

@@ -1,56 +1,59 @@
-//! Names and versions of packages, each checked before it can become an argument of a package tool.
+//! Checks of package names and versions, made before they become arguments of a package tool.
 
 use ccm_model::escape_control;
 
-/// What is wrong with the name of a package, and what to do about it.
+/// Returns the error in a package name, with a hint.
 pub(crate) fn name_error(name: &str) -> Option<(String, Option<&'static str>)> {
     let shown = escape_control(name);
     if name.len() > MAX_LENGTH {
-        return Some((format!("a name of {} bytes is no name of a package", name.len()), None));
+        return Some((format!("a package name of {} bytes is too long", name.len()), None));
     }
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+:~-".contains(c);
     if let Some(other) = name.chars().find(|c| !is_allowed(*c)) {
         let hint = match other {
-            '=' => Some("give the version as `ensure`"),
-            '*' | '?' | '[' => Some("each package is named in full"),
-            '@' => Some("groups of packages can't be managed: name each package"),
-            '/' => Some("name a package of the index: files can't be installed"),
-            ' ' | ',' => Some("each package is a resource of its own"),
+            '=' => Some("set the version with `ensure`"),
+            '*' | '?' | '[' => Some("write each package name in full"),
+            '@' => Some("list each package: package groups are not supported"),
+            '/' => Some("name a package of the index: package files are not supported"),
+            ' ' | ',' => Some("declare a resource for each package"),
             _ => None,
         };
         let other = escape_control(&other.to_string()).into_owned();
-        return Some((format!("`{shown}` holds `{other}`, which no name of a package does"), hint));
+        return Some((format!("`{shown}` contains `{other}`, which is not allowed in a package name"), hint));
     }
     let begins = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.starts_with(begins) {
-        return Some((format!("`{shown}` does not begin as the name of a package does"), None));
+        return Some((format!("`{shown}` does not start like a package name"), None));
     }
-    // To apt it would mean the removal of what stands before it.
+    // apt would read the dash as a request to remove the package.
     if name.ends_with(['-', ':']) {
-        return Some((format!("`{shown}` does not end as the name of a package does"), None));
+        return Some((format!("`{shown}` does not end like a package name"), None));
     }
     if let Some((_, arch @ ("native" | "any"))) = name.rsplit_once(':') {
-        return Some((format!("`{arch}` is no architecture"), Some("without one it is that of the machine")));
+        return Some((
+            format!("`{arch}` is not an architecture"),
+            Some("omit it for the architecture of the machine"),
+        ));
     }
     None
 }
 
-/// What is wrong with a version.
+/// Returns the error in a version.
 pub(crate) fn version_error(version: &str) -> Option<String> {
     let shown = escape_control(version);
     if version.len() > MAX_LENGTH {
-        return Some(format!("a version of {} bytes is none of a package", version.len()));
+        return Some(format!("a package version of {} bytes is too long", version.len()));
     }
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+:~^-".contains(c);
     if let Some(other) = version.chars().find(|c| !is_allowed(*c)) {
         let other = escape_control(&other.to_string()).into_owned();
-        return Some(format!("`{shown}` holds `{other}`, which no version of a package does"));
+        return Some(format!("`{shown}` contains `{other}`, which is not allowed in a version"));
     }
     if !version.starts_with(|c: char| c.is_ascii_alphanumeric()) || version.ends_with(['-', ':']) {
-        return Some(format!("`{shown}` is not a version of a package"));
+        return Some(format!("`{shown}` is not a package version"));
     }
     None
 }
 
-/// The most bytes of a name or a version.
+/// Maximum length of a name or version in bytes.
 const MAX_LENGTH: usize = 255;

@@ -99,13 +99,13 @@ fn mistakes_in_properties_are_named() {
         (&[("owner", " ")], "the name of a user or group is empty"),
         (
             &[("owner", "root:root")],
-            "`root:root` holds a character that no name can | give user and group apart, each as a property of its own",
+            "`root:root` contains a character that no user or group name may contain | set user and group with a property each",
         ),
-        (&[("group", "a/b")], "`a/b` holds a character that no name can"),
+        (&[("group", "a/b")], "`a/b` contains a character that no user or group name may contain"),
         (&[("mode", "0x1ff")], "`0x1ff` is not a mode in octal digits | write it like `0777`"),
         (&[("source", "~/x")], "`~` is not expanded | write the whole path"),
-        (&[("owner", "4294967295")], "`4294967295` is too large for a number of a user or group"),
-        (&[("owner", "99999999999")], "`99999999999` is too large for a number of a user or group"),
+        (&[("owner", "4294967295")], "`4294967295` is too large for a user or group ID"),
+        (&[("owner", "99999999999")], "`99999999999` is too large for a user or group ID"),
         (&[("source", "")], "the path is empty"),
         (
             &[("source", "https://example.org/motd")],

@@ -1,4 +1,4 @@
-//! Packages of Debian: what is read, asked and run, and what is said of it.
+//! Packages of Debian: reading, queries, changes and reports.
 
 use ccm_host::Exit;
 use ccm_model::Outcome;
@@ -9,12 +9,12 @@ use crate::machine::{Machine, policy, status, told};
 use crate::package;
 use crate::run::{failure, printed};
 
-/// Reads of the state, which come before and after everything.
+/// Number of reads of the state before and after a change.
 const STATUS: &str = "dpkg-query --show --showformat \
     Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\\n";
 
 #[test]
-fn what_is_as_wanted_is_left_alone_and_nothing_is_asked() {
+fn unchanged_packages_need_no_query() {
     let machine =
         Machine::debian(&["zsh installed 5.9-4+b2", "nano config-files 7.2-1", "vim installed 2:9.0-1"]);
     let done = machine.apply(vec![
@@ -32,19 +32,19 @@ fn what_is_as_wanted_is_left_alone_and_nothing_is_asked() {
             "version 5.9-4+b2 is installed",
             "version 2:9.0-1 is installed",
             "version 2:9.0-1 is installed",
-            "it is not installed, but for its configuration files",
+            "it is not installed, only its configuration files are left",
             "it is not installed",
         ]
     );
     assert_eq!(
         told(&done)[1],
-        "failed: the properties are not valid: `zsh ` holds ` `, which no name of a package does"
+        "failed: the properties are not valid: `zsh ` contains ` `, which is not allowed in a package name"
     );
     assert_eq!(machine.ran(), [STATUS]);
 }
 
 #[test]
-fn the_database_is_read_from_its_file_while_no_dpkg_works() {
+fn status_file_is_read_while_dpkg_is_idle() {
     let mut machine = Machine::debian(&[]);
     machine.files.files.remove(std::path::Path::new("/var/lib/dpkg/updates/0001"));
     let file = FakeFile::of(&status(&["zsh installed 5.9-4"]));
@@ -54,7 +54,7 @@ fn the_database_is_read_from_its_file_while_no_dpkg_works() {
 }
 
 #[test]
-fn the_state_is_that_of_the_protocol() {
+fn state_follows_the_protocol() {
     let machine = Machine::debian(&["zsh held 1:5.9-4"]);
     let done = machine.apply(vec![package("zsh", &[]), package("nano", &[("ensure", "absent")])]);
     assert_eq!(
@@ -79,7 +79,7 @@ fn the_state_is_that_of_the_protocol() {
 }
 
 #[test]
-fn noop_says_what_would_happen_and_what_would_fail() {
+fn noop_reports_changes_and_failures() {
     let machine = Machine::debian(&[
         "zsh installed 5.9-4",
         "vim installed 9.0-1",
@@ -122,17 +122,17 @@ fn noop_says_what_would_happen_and_what_would_fail() {
     assert_eq!(
         warnings,
         [
-            "as things are now it would fail: there is no package `gone` in the index",
-            "as things are now it would fail: there is no package `virtual` itself: other packages provide it",
+            "it would fail: package `gone` is not in the index",
+            "it would fail: `virtual` is a virtual package",
         ]
     );
-    assert_eq!(done[0].reason_text(), Some("version 5.9-4 is installed, and 5.9-5 is the latest"));
-    assert_eq!(done[7].reason_text(), Some("it is not wholly installed: it is unpacked"));
+    assert_eq!(done[0].reason_text(), Some("version 5.9-4 is installed, 5.9-5 is available"));
+    assert_eq!(done[7].reason_text(), Some("it is only partially installed (unpacked)"));
     assert_eq!(machine.ran().len(), 3, "{:?}", machine.ran());
 }
 
 #[test]
-fn a_name_that_is_only_mentioned_is_not_taken_for_a_virtual_package() {
+fn mentioned_name_is_not_a_virtual_package() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["ca-certificates", "mta", "many", "zsh 5.9-4"]));
     machine.provides(&["ca-certificates", "mta postfix dma", "many f e d c b a"]);
@@ -141,15 +141,14 @@ fn a_name_that_is_only_mentioned_is_not_taken_for_a_virtual_package() {
     let told: Vec<_> =
         failed.iter().map(|failed| (&failure(failed).chain[..], &failure(failed).hints[..])).collect();
     let chain = |sentence: &str| vec![sentence.to_owned()];
-    let virtually =
-        |name: &str| chain(&format!("there is no package `{name}` itself: other packages provide it"));
+    let virtually = |name: &str| chain(&format!("`{name}` is a virtual package"));
     for (told, expected) in told.into_iter().zip([
         (
-            chain("there is no package `ca-certificates` in the index"),
-            chain("check the name; `update_cache: 1d` refreshes an index that is too old to know it"),
+            chain("package `ca-certificates` is not in the index"),
+            chain("check the name, or refresh an old index with `update_cache: 1d`"),
         ),
-        (virtually("mta"), chain("name one of those that provide it: dma, postfix")),
-        (virtually("many"), chain("name one of those that provide it: a, b, c, d, e, and 1 more")),
+        (virtually("mta"), chain("name a package that provides it: dma, postfix")),
+        (virtually("many"), chain("name a package that provides it: a, b, c, d, e, and 1 more")),
     ]) {
         assert_eq!(told, (&expected.0[..], &expected.1[..]));
     }
@@ -193,7 +192,7 @@ fn versions_are_installed_upgraded_and_downgraded() {
 }
 
 #[test]
-fn neighbours_are_installed_by_one_call() {
+fn neighbours_are_installed_with_one_call() {
     let machine = Machine::debian(&["old installed 1"]);
     machine.index(&policy(&["a 1", "b 2 1", "c 3"]));
     machine.becomes(&["a installed 1", "b installed 1", "c installed 3"]);
@@ -203,13 +202,13 @@ fn neighbours_are_installed_by_one_call() {
         package("c", &[("ensure", "latest")]),
     ]);
     assert_eq!(told(&done), ["changed", "changed", "changed"]);
-    assert_eq!(done[0].warnings, ["removed as well: old"]);
+    assert_eq!(done[0].warnings, ["also removed: old"]);
     assert_eq!(
         machine.ran(),
         [
             STATUS,
             "apt-cache policy -- a b c dpkg old",
-            // Whatever is executed, what is known before is read again.
+            // Any executed command invalidates the state.
             STATUS,
             "apt-get install --no-install-recommends --download-only a b=1 c=3",
             "apt-get install --no-install-recommends a b=1 c=3",
@@ -231,7 +230,7 @@ fn neighbours_are_installed_by_one_call() {
 }
 
 #[test]
-fn what_does_not_go_together_is_changed_apart() {
+fn different_kinds_of_change_use_separate_calls() {
     let machine = Machine::debian(&["c installed 1", "d installed 1", "e config-files 1"]);
     machine.index(&policy(&["a 1", "b 1"]));
     for packages in [
@@ -265,7 +264,7 @@ fn what_does_not_go_together_is_changed_apart() {
 }
 
 #[test]
-fn one_that_fails_does_not_fail_the_others() {
+fn failed_package_does_not_fail_the_others() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1", "bad 1", "b 1"]));
     let options = "-o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold";
@@ -282,22 +281,19 @@ fn one_that_fails_does_not_fail_the_others() {
     let done =
         machine.apply(vec![package("a", &[]), package("bad", &[]), package("gone", &[]), package("b", &[])]);
     let broken = "failed: apt-get install failed with exit code 100: Sub-process /usr/bin/dpkg returned an error code (1)";
-    assert_eq!(
-        told(&done),
-        ["changed", broken, "failed: there is no package `gone` in the index", "changed"]
-    );
+    assert_eq!(told(&done), ["changed", broken, "failed: package `gone` is not in the index", "changed"]);
     let failed = failure(&done[1]);
     assert!(failed.changed);
     assert_eq!(
         failed.output[0].lines,
         ["it breaks", "E: Sub-process /usr/bin/dpkg returned an error code (1)"]
     );
-    assert_eq!(failed.hints, ["not wholly installed: bad; `dpkg --configure -a` tries to finish that"]);
+    assert_eq!(failed.hints, ["run `dpkg --configure -a`: partially installed: bad"]);
     assert!(!failure(&done[2]).changed);
 }
 
 #[test]
-fn what_can_not_be_fetched_changes_nothing() {
+fn failed_download_changes_nothing() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1"]));
     let options = "-o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold --download-only";
@@ -315,13 +311,13 @@ fn what_can_not_be_fetched_changes_nothing() {
     );
 }
 
-/// How apt refuses to work.
+/// Message of apt about an interrupted dpkg.
 const INTERRUPTED: &str =
     "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem. \n";
-/// What finishes it.
+/// Command that finishes the interrupted change.
 const FINISH: &str = "dpkg --force-confdef --force-confold --configure -a";
 
-/// A machine on which dpkg was interrupted, where packages are fetched by these calls, the last of which is let.
+/// Machine with an interrupted dpkg. `fetched` are the download calls; the last one succeeds.
 fn interrupted(fetched: &[&str], last: &str) -> Machine {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1", "b 1"]));
@@ -337,15 +333,12 @@ fn interrupted(fetched: &[&str], last: &str) -> Machine {
 }
 
 #[test]
-fn what_was_interrupted_is_finished_first() {
+fn interrupted_change_is_finished_first() {
     let machine = interrupted(&["a b"], "a b");
     machine.becomes(&["a installed 1", "b installed 1"]);
     let done = machine.apply(vec![package("a", &[]), package("b", &[])]);
     assert_eq!(told(&done), ["changed", "changed"]);
-    assert_eq!(
-        done[0].warnings,
-        ["an earlier change of packages was interrupted; `dpkg --configure -a` has finished it"]
-    );
+    assert_eq!(done[0].warnings, ["`dpkg --configure -a` finished an interrupted package change"]);
     let ran: Vec<String> =
         machine.ran().into_iter().filter(|line| line.starts_with("apt-get") || line == FINISH).collect();
     let fetch = "apt-get install --no-install-recommends --download-only a b";
@@ -357,7 +350,7 @@ fn what_was_interrupted_is_finished_first() {
 }
 
 #[test]
-fn what_can_not_be_finished_is_tried_once_and_told() {
+fn failed_repair_is_tried_once_and_reported() {
     let machine = interrupted(&["a b", "a", "b"], "c");
     machine.refuses(&format!("/usr/bin/{FINISH}"), "dpkg: error processing package half (--configure):\n");
     let done = machine.apply(vec![package("a", &[]), package("b", &[])]);
@@ -366,7 +359,7 @@ fn what_can_not_be_finished_is_tried_once_and_told() {
         assert_eq!(
             failed.chain,
             [
-                "an earlier change of packages was interrupted, and can't be finished",
+                "cannot finish an interrupted package change",
                 "dpkg --configure -a failed with exit code 100",
                 "dpkg: error processing package half (--configure):",
             ]
@@ -379,7 +372,7 @@ fn what_can_not_be_finished_is_tried_once_and_told() {
 }
 
 #[test]
-fn a_lock_is_waited_for_to_finish_what_was_interrupted() {
+fn repair_waits_for_a_lock() {
     let machine = interrupted(&["a"], "a");
     machine.becomes(&["a installed 1"]);
     let held = "dpkg: error: dpkg frontend lock was locked by another process with pid 7\n";
@@ -389,12 +382,12 @@ fn a_lock_is_waited_for_to_finish_what_was_interrupted() {
     assert_eq!(told(&done), ["changed"]);
     assert_eq!(
         done[0].warnings[0],
-        format!("had to wait for another program: {}; in all it took 3s", held.trim_end())
+        format!("waited for another program: {}; the command took 3s in total", held.trim_end())
     );
 }
 
 #[test]
-fn noop_says_that_something_would_be_finished_first() {
+fn noop_reports_an_interrupted_change() {
     let mut machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1"]));
     machine.files.files.insert("/var/lib/dpkg/updates/0000".into());
@@ -402,14 +395,14 @@ fn noop_says_that_something_would_be_finished_first() {
     assert_eq!(
         done[0].warnings,
         [
-            "a change of packages goes on, or was interrupted: `dpkg --configure -a` finishes what was interrupted"
+            "a package change is running or was interrupted: `dpkg --configure -a` finishes what was interrupted"
         ]
     );
     assert!(machine.ran().iter().all(|line| line != FINISH));
 }
 
 #[test]
-fn what_a_tool_says_it_did_is_looked_at() {
+fn reported_success_is_verified() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1"]));
     machine.becomes(&[]);
@@ -419,28 +412,28 @@ fn what_a_tool_says_it_did_is_looked_at() {
 }
 
 #[test]
-fn a_version_that_another_package_brought_is_told() {
+fn version_forced_by_another_package_is_reported() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["tool 2 1", "needs 1"]));
     machine.becomes(&["tool installed 2", "needs installed 1"]);
     let done = machine.apply(vec![package("tool", &[("ensure", "1")]), package("needs", &[])]);
     assert_eq!(told(&done), ["failed: version 2 is installed, not 1", "changed"]);
-    let hint = "another package that was changed with it may need the version that is there";
+    let hint = "check whether another package of the same change needs the installed version";
     assert_eq!(failure(&done[0]).hints, [hint]);
 }
 
 #[test]
-fn without_a_database_nothing_is_taken_for_gone() {
+fn missing_database_is_a_failure() {
     let mut machine = Machine::debian(&[]);
     machine.files.files.remove(std::path::Path::new("/var/lib/dpkg/updates/0001"));
     let done = machine.apply(vec![package("zsh", &[]), package("nano", &[("ensure", "absent")])]);
-    let missing = "failed: what is installed can't be told: there is no \"/var/lib/dpkg/status\"";
+    let missing = "failed: cannot list installed packages: \"/var/lib/dpkg/status\" does not exist";
     assert_eq!(told(&done), [missing, missing]);
     assert!(machine.ran().is_empty());
 }
 
 #[test]
-fn held_packages_stay_as_they_are() {
+fn held_packages_are_not_changed() {
     let machine = Machine::debian(&["zsh held 5.9-4", "vim held 9.0-1"]);
     machine.index(&policy(&["vim 9.1-1 9.0-1", "zsh 5.9-4 5.8-1"]));
     let mut done = machine.apply(vec![package("zsh", &[]), package("vim", &[("ensure", "latest")])]);
@@ -449,19 +442,19 @@ fn held_packages_stay_as_they_are() {
         told(&done),
         [
             "stable",
-            "failed: `vim` is held by dpkg: version 9.0-1 is installed, and 9.1-1 is the latest",
+            "failed: `vim` is held by dpkg: version 9.0-1 is installed, 9.1-1 is available",
             "failed: `zsh:amd64` is held by dpkg: version 5.9-4 is installed",
         ]
     );
-    assert_eq!(failure(&done[1]).hints, ["`apt-mark unhold vim` lets it go"]);
+    assert_eq!(failure(&done[1]).hints, ["release the hold with `apt-mark unhold vim`"]);
     assert!(machine.ran().iter().all(|line| !line.starts_with("apt-get")), "{:?}", machine.ran());
 }
 
 #[test]
-fn two_names_of_one_package_can_not_ask_for_different_things() {
+fn two_names_of_one_package_may_not_contradict() {
     let undone = |one: &str, other: &str| {
         format!(
-            "failed: package#{one} and package#{other} are one package on this machine, and undo each other"
+            "failed: package#{one} and package#{other} are the same package on this machine and contradict each other"
         )
     };
     let (amd64, all) = (undone("zsh:amd64", "zsh"), undone("zsh:all", "zsh"));
@@ -489,7 +482,7 @@ fn two_names_of_one_package_can_not_ask_for_different_things() {
 }
 
 #[test]
-fn a_lock_of_another_program_is_waited_for() {
+fn held_lock_is_waited_for() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1"]));
     machine.becomes(&["a installed 1"]);
@@ -505,8 +498,8 @@ fn a_lock_of_another_program_is_waited_for() {
     assert_eq!(
         done[0].warnings,
         [
-            "had to wait for another program: Could not get lock /var/cache/apt/archives/lock. It is held by process 7 \
-          (apt-get); in all it took 6s"
+            "waited for another program: Could not get lock /var/cache/apt/archives/lock. It is held by process 7 \
+          (apt-get); the command took 6s in total"
         ]
     );
 
@@ -515,22 +508,22 @@ fn a_lock_of_another_program_is_waited_for() {
     machine.refuses(line, held);
     let done = machine.apply(vec![package("a", &[("lock_timeout", "4s")])]);
     let failed = failure(&done[0]);
-    assert_eq!(failed.chain[0], "another program still works on the packages after 4s");
-    assert!(failed.hints.contains(&"`lock_timeout` says how long to wait for it".to_owned()));
+    assert_eq!(failed.chain[0], "another program is still changing packages after 4s");
+    assert!(failed.hints.contains(&"raise `lock_timeout` to wait longer".to_owned()));
     assert_eq!(machine.ran().iter().filter(|line| line.contains("--download-only")).count(), 3);
 }
 
 #[test]
-fn a_change_that_a_lock_refused_has_changed_nothing() {
+fn change_refused_by_a_lock_changed_nothing() {
     let held = "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7 (apt-get)\n\
                 E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n";
-    // apt has begun, and its dpkg came too late.
+    // apt started, and its dpkg was refused the lock.
     let inside = "dpkg: error: dpkg database lock was locked by another process with pid 7\n\
                   E: Sub-process /usr/bin/dpkg returned an error code (2)\n";
     let line = "/usr/bin/apt-get remove -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=0 -- a";
     for (stderr, after, changed) in [
         (held, "a installed 1", false),
-        // What it says is not all that counts.
+        // The exit code alone proves nothing.
         (held, "a half-configured 1", true),
         (inside, "a installed 1", true),
         ("E: it breaks\n", "a installed 1", true),
@@ -544,7 +537,7 @@ fn a_change_that_a_lock_refused_has_changed_nothing() {
 }
 
 #[test]
-fn a_daemon_that_a_package_starts_is_noted() {
+fn daemon_started_by_a_package_is_noted() {
     let machine = Machine::debian(&[]);
     machine.index(&policy(&["a 1"]));
     machine.becomes(&["a installed 1"]);
@@ -561,7 +554,7 @@ fn a_daemon_that_a_package_starts_is_noted() {
 }
 
 #[test]
-fn the_longest_timeout_counts_for_all_that_one_call_changes() {
+fn longest_timeout_counts_for_a_common_call() {
     let seconds = |limits: &[&str]| {
         let machine = Machine::debian(&[]);
         machine.becomes(&["a installed 1", "b installed 1"]);

@@ -1,4 +1,4 @@
-//! Packages of the Red Hat family, and which of the two tools is taken.
+//! Packages of the Red Hat family, and the choice between the tools.
 
 use ccm_host::Exit;
 use ccm_testkit::FakeFile;
@@ -49,15 +49,14 @@ fn packages_are_installed_upgraded_downgraded_and_removed() {
     assert_eq!(state["metadata"]["extended"]["epoch"], "2");
 }
 
-/// What dnf 4 says of a repository that is not there, and that it was told not to mind.
+/// Output of dnf 4 for an unreadable repository with `skip_if_unavailable`.
 const IGNORES: &str = "Errors during downloading metadata for repository 'off':\n  \
     - Curl error (6): Couldn't resolve host name for https://mirror.example/repodata/repomd.xml\n\
     Error: Failed to download metadata for repo 'off': Cannot download repomd.xml\nIgnoring repositories: off\n";
-const LEFT_OUT: &str =
-    "the repository `off` was left out, because it could not be read: Couldn't resolve host name";
+const LEFT_OUT: &str = "skipped the unreadable repository `off`: Couldn't resolve host name";
 
 #[test]
-fn a_repository_that_dnf_ignores_is_told() {
+fn skipped_repository_is_reported() {
     let rocky = || {
         let machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\nzsh 0 5.9 1.el9 x86_64\n");
         machine.index("bash 0 5.1.8 6.el9 x86_64\nnano 0 5.6 5.el9 x86_64\n");
@@ -76,24 +75,23 @@ fn a_repository_that_dnf_ignores_is_told() {
     let machine = rocky();
     machine.becomes_as("bash 0 5.1.8 6.el9 x86_64\nnano 0 5.6 5.el9 x86_64\nzsh 0 5.9 1.el9 x86_64\n");
     let done = machine.apply(resources());
-    let no_package = format!("failed: there is no package `ed` in the index: {LEFT_OUT}");
-    let no_version = format!("failed: there is no version 7 of `nano.x86_64` in the index: {LEFT_OUT}");
+    let no_package = format!("failed: package `ed` is not in the index: {LEFT_OUT}");
+    let no_version = format!("failed: version 7 of `nano.x86_64` is not in the index: {LEFT_OUT}");
     assert_eq!(told(&done), ["stable", "stable", "changed", &no_package, &no_version]);
     let warnings: Vec<&[String]> = done.iter().map(|done| &done.warnings[..]).collect();
     let told_once = &[LEFT_OUT.to_owned()][..];
     assert_eq!(warnings, [told_once, &[], told_once, &[], &[]]);
-    assert_eq!(failure(&done[3]).hints, ["it may be in what was left out"]);
+    assert_eq!(failure(&done[3]).hints, ["check the repositories that could not be read"]);
 
     let done = rocky().noop(resources());
     assert_eq!(done[0].warnings, [LEFT_OUT]);
     assert_eq!(done[2].warnings, [LEFT_OUT]);
-    let foreseen =
-        format!("as things are now it would fail: there is no package `ed` in the index: {LEFT_OUT}");
+    let foreseen = format!("it would fail: package `ed` is not in the index: {LEFT_OUT}");
     assert_eq!(done[3].warnings, [foreseen]);
 }
 
 #[test]
-fn what_can_not_be_installed_may_need_what_was_left_out() {
+fn failed_installation_names_skipped_repositories() {
     let machine = Machine::rocky("");
     machine.index("nano 0 5.6 5.el9 x86_64\n");
     machine.index_warns(IGNORES);
@@ -115,7 +113,7 @@ fn what_can_not_be_installed_may_need_what_was_left_out() {
 }
 
 #[test]
-fn after_a_change_all_that_was_asked_for_is_asked_at_once() {
+fn after_a_change_all_packages_are_queried_at_once() {
     let machine = Machine::rocky("a 0 1 1 noarch\nb 0 1 1 noarch\nc 0 1 1 noarch\n");
     machine.index("a 0 2 1 noarch\nb 0 1 1 noarch\nc 0 1 1 noarch\n");
     machine.becomes_as("a 0 2 1 noarch\nb 0 1 1 noarch\nc 0 1 1 noarch\n");
@@ -130,7 +128,7 @@ fn after_a_change_all_that_was_asked_for_is_asked_at_once() {
 }
 
 #[test]
-fn dnf_5_is_preferred_and_knows_no_option_of_4() {
+fn dnf_5_is_preferred_and_gets_no_options_of_dnf_4() {
     let mut machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\n");
     machine.files.files.insert("/usr/bin/dnf5".into());
     machine.index("nano 0 5.6 5.el9 x86_64\n");
@@ -143,12 +141,12 @@ fn dnf_5_is_preferred_and_knows_no_option_of_4() {
     );
 }
 
-/// What dnf 5 says when it begins to wait.
+/// Line that dnf 5 prints when it starts to wait.
 const WAITS: &str = "Waiting for a lock on the system repository. The following processes are currently accessing it:\n\
     7\tdnf5 upgrade \n";
 
 #[test]
-fn dnf_5_is_not_let_wait_for_ever() {
+fn dnf_5_does_not_wait_forever() {
     let with_dnf5 = || {
         let mut machine = Machine::rocky("");
         machine.files.files.insert("/usr/bin/dnf5".into());
@@ -165,7 +163,9 @@ fn dnf_5_is_not_let_wait_for_ever() {
     assert_eq!(told(&done), ["changed"]);
     assert_eq!(
         done[0].warnings,
-        ["had to wait for another program: Waiting for a lock on the system repository; in all it took 3s"]
+        [
+            "waited for another program: Waiting for a lock on the system repository; the command took 3s in total"
+        ]
     );
 
     let machine = with_dnf5();
@@ -175,17 +175,17 @@ fn dnf_5_is_not_let_wait_for_ever() {
     assert_eq!(
         failed.chain,
         [
-            "another program still works on the packages after 4s",
+            "another program is still changing packages after 4s",
             "Waiting for a lock on the system repository"
         ]
     );
-    assert_eq!(failed.hints[0], "`lock_timeout` says how long to wait for it");
+    assert_eq!(failed.hints[0], "raise `lock_timeout` to wait longer");
     assert!(failed.output[0].lines.contains(&"7\tdnf5 upgrade ".to_owned()));
     assert_eq!(machine.runner.fake.lines().iter().filter(|ran| *ran == line).count(), 3);
 }
 
 #[test]
-fn locked_packages_stay_as_they_are() {
+fn locked_packages_are_not_changed() {
     let machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\n");
     let list = FakeFile::of("bash-0:5.1.8-6.el9.*\n");
     machine.files.entries.borrow_mut().insert("/etc/dnf/plugins/versionlock.list".into(), list);
@@ -196,20 +196,20 @@ fn locked_packages_stay_as_they_are() {
         failed.chain,
         ["`bash.x86_64` is held by the plugin versionlock of dnf", "version 5.1.8-6.el9 is installed"]
     );
-    assert_eq!(failed.hints, ["`dnf versionlock delete bash` lets it go"]);
+    assert_eq!(failed.hints, ["release the lock with `dnf versionlock delete bash`"]);
 }
 
 #[test]
-fn two_names_of_one_package_can_not_ask_for_different_things() {
+fn two_names_of_one_package_may_not_contradict() {
     let undone = |one: &str, other: &str| {
         format!(
-            "failed: package#{one} and package#{other} are one package on this machine, and undo each other"
+            "failed: package#{one} and package#{other} are the same package on this machine and contradict each other"
         )
     };
     let (of_machine, foreign) = (undone("bash", "bash.x86_64"), undone("glibc.i686", "glibc"));
     for (resources, expected) in [
         (vec![("bash.x86_64", "present"), ("bash", "absent")], vec!["stable", &of_machine]),
-        // Without an architecture none of it is to be there.
+        // A name without architecture stands for all of them.
         (vec![("glibc", "absent"), ("glibc.i686", "present")], vec!["stable", &foreign]),
         (vec![("bash", "present"), ("bash.i686", "absent")], vec!["stable", "stable"]),
         (vec![("bash", "5.1.8"), ("bash.x86_64", "5.1.8-6.el9")], vec!["stable", "stable"]),
@@ -221,7 +221,7 @@ fn two_names_of_one_package_can_not_ask_for_different_things() {
 }
 
 #[test]
-fn the_tool_whose_machine_it_is_does_the_work() {
+fn tool_of_the_distribution_is_used() {
     let all = ["/usr/bin/apt-get", "/usr/bin/dpkg", "/usr/bin/dnf", "/usr/bin/rpm"];
     for (programs, os, expected) in [
         (&all[..], "ID=debian\n", Some("apt")),
@@ -248,8 +248,8 @@ fn the_tool_whose_machine_it_is_does_the_work() {
     assert_eq!(
         told(&done),
         [
-            "failed: no provider can work on this host: apt: there is no /usr/bin/apt-get: dnf: there is no /usr/bin/dnf",
-            "failed: provider `dnf` can't work on this host: there is no /usr/bin/dnf",
+            "failed: no provider can work on this host: apt: /usr/bin/apt-get does not exist: dnf: /usr/bin/dnf does not exist",
+            "failed: provider `dnf` can't work on this host: /usr/bin/dnf does not exist",
         ]
     );
 }

@@ -1,4 +1,4 @@
-//! When the index is refreshed, and what comes of it.
+//! Refreshes of the index.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::run::failure;
 
 const UPDATE: &str = "/usr/bin/apt-get update -q";
 
-/// Makes something last modified that long ago.
+/// Sets the modification time of `path`.
 fn modified(machine: &mut Machine, path: &str, ago: Duration) {
     use ccm_host::Clock as _;
     machine.files.files.insert(path.into());
@@ -26,7 +26,7 @@ fn latest(machine: &Machine) -> Vec<Transaction> {
 }
 
 #[test]
-fn an_old_index_is_refreshed_before_it_says_what_is_latest() {
+fn old_index_is_refreshed_before_an_upgrade() {
     for (stamp, minutes, refreshed) in [
         ("/var/lib/apt/lists", 61, 1),
         ("/var/lib/apt/lists", 59, 0),
@@ -42,13 +42,13 @@ fn an_old_index_is_refreshed_before_it_says_what_is_latest() {
         let done = latest(&machine);
         assert_eq!(told(&done), ["stable"], "{stamp} {minutes}");
         assert_eq!(updates(&machine), refreshed, "{stamp} {minutes}");
-        let reason = "version 5.9-4 is installed, and nothing newer is there";
+        let reason = "version 5.9-4 is installed, the latest";
         assert_eq!(done[0].reason_text(), Some(reason));
     }
 }
 
 #[test]
-fn an_index_without_lists_is_too_old_whatever_the_stamps() {
+fn index_without_lists_is_too_old() {
     for stamp in ["/var/lib/apt/lists", "/var/lib/apt/periodic/update-success-stamp", "/state/refreshed-apt"]
     {
         let mut machine = Machine::debian(&["zsh installed 5.9-4"]);
@@ -58,21 +58,20 @@ fn an_index_without_lists_is_too_old_whatever_the_stamps() {
         machine.index_becomes(&policy(&["zsh 5.9-5 5.9-4", "nano 7"]));
         let nano = || package("nano", &[("update_cache", "1h")]);
         let done = machine.noop(vec![nano()]);
-        let told =
-            "as things are now: there is no package `nano` in the index, which would be refreshed first";
+        let told = "package `nano` is not in the index; the index would be refreshed first";
         assert_eq!(done[0].warnings, [told]);
         machine.becomes(&["zsh installed 5.9-5"]);
         let done = latest(&machine);
         assert_eq!(done[0].final_ensure.as_deref(), Some("5.9-5"), "{stamp}");
         assert_eq!(updates(&machine), 1, "{stamp}");
-        // There is one now.
+        // Now the index has a list.
         latest(&machine);
         assert_eq!(updates(&machine), 1, "{stamp}");
     }
 }
 
 #[test]
-fn whether_there_are_lists_is_asked_once_and_only_where_the_stamps_do_not_say_it() {
+fn lists_are_checked_once_if_stamps_are_recent() {
     let asked = |machine: &Machine| {
         machine.runner.fake.lines().iter().filter(|line| line.contains("indextargets")).count()
     };
@@ -87,41 +86,38 @@ fn whether_there_are_lists_is_asked_once_and_only_where_the_stamps_do_not_say_it
 }
 
 #[test]
-fn noop_refreshes_nothing_and_says_that_it_can_not_know() {
+fn noop_does_not_refresh_the_index() {
     let machine = Machine::debian(&["zsh installed 5.9-4"]);
     let done = machine.noop(vec![package("zsh", &[("ensure", "latest"), ("update_cache", "1h")])]);
-    assert_eq!(told(&done), ["not known before the index of packages is refreshed"]);
+    assert_eq!(told(&done), ["not known before the package index is refreshed"]);
     let done = machine.noop(vec![package("nano", &[("update_cache", "1h")])]);
     assert_eq!(told(&done), ["Would have installed"]);
-    assert_eq!(
-        done[0].warnings,
-        ["as things are now: there is no package `nano` in the index, which would be refreshed first"]
-    );
+    assert_eq!(done[0].warnings, ["package `nano` is not in the index; the index would be refreshed first"]);
     assert_eq!(updates(&machine), 0);
 }
 
 #[test]
-fn an_index_that_does_not_know_a_package_is_refreshed_once() {
+fn index_without_a_package_is_refreshed_once() {
     let mut machine = Machine::debian(&[]);
-    // It was emptied a moment ago.
+    // The index was emptied a moment ago.
     modified(&mut machine, "/var/lib/apt/lists", Duration::ZERO);
     machine.index_becomes(&policy(&["zsh 5.9-4"]));
     machine.becomes(&["zsh installed 5.9-4"]);
     let done = machine.apply(vec![package("zsh", &[("update_cache", "1d")])]);
     assert_eq!(told(&done), ["changed"]);
-    assert_eq!(done[0].notes, ["the index of packages was refreshed"]);
+    assert_eq!(done[0].notes, ["refreshed the package index"]);
     assert_eq!(updates(&machine), 1);
     assert!(machine.files.entries.borrow().contains_key(std::path::Path::new("/state/refreshed-apt")));
 
     let mut machine = Machine::debian(&[]);
     modified(&mut machine, "/state/refreshed-apt", Duration::from_secs(60));
     let done = machine.apply(vec![package("zsh", &[("update_cache", "1d")])]);
-    assert_eq!(told(&done), ["failed: there is no package `zsh` in the index"]);
+    assert_eq!(told(&done), ["failed: package `zsh` is not in the index"]);
     assert_eq!(updates(&machine), 0);
 }
 
 #[test]
-fn a_refresh_that_fails_fails_what_asked_for_it() {
+fn failed_refresh_fails_its_packages() {
     let machine = Machine::debian(&["zsh installed 5.9-4"]);
     machine.refuses(UPDATE, "E: The repository 'http://x' is not signed.\n");
     let done = latest(&machine);
@@ -129,7 +125,7 @@ fn a_refresh_that_fails_fails_what_asked_for_it() {
     assert_eq!(
         failed.chain,
         [
-            "the index of packages can't be refreshed",
+            "cannot refresh the package index",
             "apt-get update failed with exit code 100",
             "The repository 'http://x' is not signed.",
         ]
@@ -138,7 +134,7 @@ fn a_refresh_that_fails_fails_what_asked_for_it() {
 }
 
 #[test]
-fn nothing_is_refreshed_for_what_is_as_wanted() {
+fn unchanged_packages_need_no_refresh() {
     let machine = Machine::debian(&["zsh installed 5.9-4"]);
     for properties in [&[][..], &[("ensure", "5.9")]] {
         let properties = [properties, &[("update_cache", "0")]].concat();

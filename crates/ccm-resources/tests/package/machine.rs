@@ -1,4 +1,4 @@
-//! A machine that the test invents, and runs on it.
+//! Fake machine with a package tool.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use ccm_testkit::{FakeClock, FakeFile, FakeFiles, FakeRunner};
 
 use crate::run::{printed, run_simply};
 
-/// The paragraph of dpkg itself, which says what the machine is.
+/// Paragraph of dpkg itself, which names the architecture.
 const DPKG: &str = "Package: dpkg\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1.21.22\n\n";
 
 pub(crate) struct Machine {
@@ -32,17 +32,17 @@ impl Machine {
         Self { runner: Packaged::default(), files, clock }
     }
 
-    /// One of Debian, with these packages as `name status version` beside dpkg.
+    /// Returns a Debian machine with these packages, `name status version` each, besides dpkg.
     pub(crate) fn debian(packages: &[&str]) -> Self {
         let mut machine = Self::with(&["/usr/bin/apt-get", "/usr/bin/dpkg"], "ID=debian\n");
-        // With this dpkg is asked, which lets a test say what it has before and after.
+        // An update file makes the provider run dpkg-query, whose output a test can change.
         machine.files.directories.insert("/var/lib/dpkg/updates".into());
         machine.files.files.insert("/var/lib/dpkg/updates/0001".into());
         machine.runner.database.replace(status(packages));
         machine
     }
 
-    /// One of the Red Hat family, with what rpm prints.
+    /// Returns a Red Hat machine with this output of rpm.
     pub(crate) fn rocky(rpm: &str) -> Self {
         let machine =
             Self::with(&["/usr/bin/dnf", "/usr/bin/rpm"], "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n");
@@ -50,42 +50,42 @@ impl Machine {
         machine
     }
 
-    /// What dpkg has after the next change.
+    /// Sets the packages of dpkg after the next change.
     pub(crate) fn becomes(&self, packages: &[&str]) {
         self.becomes_as(&status(packages));
     }
 
-    /// What the database prints after the next change.
+    /// Sets the output of the database after the next change.
     pub(crate) fn becomes_as(&self, database: &str) {
         self.runner.next.borrow_mut().push_back(database.to_owned());
     }
 
-    /// What the index answers, whatever names it is asked for.
+    /// Sets the response of the index to all queries.
     pub(crate) fn index(&self, printed: &str) {
         self.runner.index.replace(printed.to_owned());
     }
 
-    /// What of the names that it has no version of is provided, each as `name provider…`.
+    /// Sets the providers of virtual packages, `name provider…` each.
     pub(crate) fn provides(&self, packages: &[&str]) {
         self.runner.provided.replace(showpkg(packages));
     }
 
-    /// Leaves no list in it.
+    /// Empties the index.
     pub(crate) fn index_is_emptied(&self) {
         self.runner.is_emptied.set(true);
     }
 
-    /// What it says beside each answer.
+    /// Sets standard error of index queries.
     pub(crate) fn index_warns(&self, stderr: &str) {
         self.runner.warning.replace(stderr.to_owned());
     }
 
-    /// What it answers once it was refreshed.
+    /// Sets the response of the index after a refresh.
     pub(crate) fn index_becomes(&self, printed: &str) {
         self.runner.refreshed.replace(Some(printed.to_owned()));
     }
 
-    /// Makes a command fail with that.
+    /// Makes a command fail with this error.
     pub(crate) fn refuses(&self, line: &str, stderr: &str) {
         self.runner.fake.answer_with(line, printed(Exit::Code(100), "", stderr));
     }
@@ -105,7 +105,7 @@ impl Machine {
         run_simply(resources, host, noop)
     }
 
-    /// The lines of what was run, shortened, and forgotten.
+    /// Takes the executed commands, shortened.
     pub(crate) fn ran(&self) -> Vec<String> {
         let options = " -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=0 --";
         let conffiles = " -o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold";
@@ -116,7 +116,7 @@ impl Machine {
     }
 }
 
-/// What dpkg writes of packages, each as `name status version`, and of itself.
+/// Formats packages, `name status version` each, like dpkg's status file.
 pub(crate) fn status(packages: &[&str]) -> String {
     let paragraph = |package: &&str| {
         let words: Vec<&str> = package.split(' ').collect();
@@ -127,7 +127,7 @@ pub(crate) fn status(packages: &[&str]) -> String {
     DPKG.to_owned() + &packages.iter().map(paragraph).collect::<String>()
 }
 
-/// What `apt-cache policy` prints, each as `name candidate other…`.
+/// Formats packages, `name candidate other…` each, like `apt-cache policy`.
 pub(crate) fn policy(packages: &[&str]) -> String {
     let stanza = |package: &&str| {
         let mut words = package.split(' ');
@@ -142,7 +142,7 @@ pub(crate) fn policy(packages: &[&str]) -> String {
     packages.iter().map(stanza).collect()
 }
 
-/// What `apt-cache showpkg` prints of names without a version, each as `name provider…`.
+/// Formats virtual packages, `name provider…` each, like `apt-cache showpkg`.
 fn showpkg(packages: &[&str]) -> String {
     let stanza = |package: &&str| {
         let mut words = package.split(' ');
@@ -157,7 +157,7 @@ fn showpkg(packages: &[&str]) -> String {
     packages.iter().map(stanza).collect()
 }
 
-/// Each outcome in a word, with what noop says or why it failed.
+/// Returns each outcome in a word, with the noop message or the failure.
 pub(crate) fn told(transactions: &[Transaction]) -> Vec<String> {
     let told = |transaction: &Transaction| match &transaction.outcome {
         Outcome::WouldChange { message } => message.clone(),
@@ -167,7 +167,7 @@ pub(crate) fn told(transactions: &[Transaction]) -> Vec<String> {
     transactions.iter().map(told).collect()
 }
 
-/// A runner with a database of packages, which is another one after each change.
+/// Runner with a package database that changes with each change.
 #[derive(Default)]
 pub(crate) struct Packaged {
     pub fake: FakeRunner,

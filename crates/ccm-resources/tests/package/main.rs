@@ -1,13 +1,13 @@
-//! The package resource on machines that a test invents.
+//! The package resource on fake machines.
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod apt;
 #[path = "../build/mod.rs"]
 mod build;
 mod dnf;
+mod errors;
 mod index;
 mod machine;
-mod mistakes;
 #[path = "../run/mod.rs"]
 mod run;
 

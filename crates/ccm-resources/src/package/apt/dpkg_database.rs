@@ -1,4 +1,4 @@
-//! The database of dpkg: what is on the machine.
+//! The database of dpkg.
 
 use std::ops::Range;
 
@@ -6,20 +6,20 @@ use memchr::memchr_iter;
 
 use crate::package::state::{Hold, Installation, Presence};
 
-/// All packages that dpkg knows of.
+/// All packages in dpkg's database.
 #[derive(Debug, Default)]
 pub(crate) struct DpkgDatabase {
-    /// What is known of them, one piece behind the other, so that a package costs no memory of its own.
+    /// Fields of all packages in one buffer, which saves an allocation per field.
     text: String,
-    /// By their names, and those of one name as they were read.
+    /// Sorted by name; entries of one name keep their order.
     packages: Vec<DpkgEntry>,
-    /// The architecture of the machine: that of dpkg itself.
+    /// Architecture of the machine: that of dpkg itself.
     native: Option<Box<str>>,
-    /// Packages whose installation has not come to its end.
+    /// Names of partially installed packages.
     unfinished: Vec<Box<str>>,
 }
 
-/// Where the pieces of one are in the text.
+/// Positions of the fields of a package in the buffer.
 #[derive(Debug, Default)]
 struct DpkgEntry {
     name: Range<usize>,
@@ -30,7 +30,7 @@ struct DpkgEntry {
 }
 
 impl DpkgDatabase {
-    /// Reads it from what dpkg writes: paragraphs of `Field: value`, an empty line between two.
+    /// Parses dpkg's format: paragraphs of `Field: value` lines, separated by empty lines.
     pub(crate) fn parse(written: &[u8]) -> Self {
         let mut database = Self::default();
         let mut entry = DpkgEntry::default();
@@ -38,7 +38,7 @@ impl DpkgDatabase {
         for end in memchr_iter(b'\n', written).chain([written.len()]) {
             let line = &written[start..end];
             start = end + 1;
-            // Most lines are none of these, and most of what is written is skipped by their first letter.
+            // The first letter skips most lines quickly.
             match line.first() {
                 None => database.add(std::mem::take(&mut entry)),
                 Some(b'P') => database.keep(line, b"Package:", &mut entry.name),
@@ -54,7 +54,7 @@ impl DpkgDatabase {
         database
     }
 
-    /// Keeps the value of a line if it is of that field.
+    /// Appends the value of a line to the buffer if the line holds `field`.
     fn keep(&mut self, line: &[u8], field: &[u8], position: &mut Range<usize>) {
         if let Some(value) = line.strip_prefix(field) {
             let start = self.text.len();
@@ -67,7 +67,7 @@ impl DpkgDatabase {
         if entry.name.is_empty() {
             return;
         }
-        // What was wanted, whether there is an error, and what is.
+        // The three words are the wanted state, an error flag and the present state.
         let status = &self.text[entry.status.clone()];
         entry.is_held = status.split(' ').next() == Some("hold");
         let word = status.rfind(' ').map_or(0, |space| space + 1);
@@ -81,7 +81,7 @@ impl DpkgDatabase {
         self.packages.push(entry);
     }
 
-    /// Those of a name.
+    /// Returns the entries of a name.
     fn named(&self, name: &str) -> &[DpkgEntry] {
         let behind =
             &self.packages[self.packages.partition_point(|entry| self.text[entry.name.clone()] < *name)..];
@@ -101,7 +101,7 @@ impl DpkgDatabase {
         self.text[entry.status.clone()] == *"installed"
     }
 
-    /// What there is of a package. Without an architecture in its name it is that of the machine, or one for all.
+    /// Looks up a package. A name without architecture stands for that of the machine or `all`.
     pub(crate) fn find(&self, name: &str) -> Installation {
         let (base, arch) = split(name);
         let entries = self.named(base);
@@ -119,21 +119,22 @@ impl DpkgDatabase {
             let elsewhere = elsewhere.map(|entry| arch_of(entry).to_owned()).collect();
             return Installation { elsewhere, ..Installation::default() };
         };
-        let hold = entry
-            .is_held
-            .then(|| Hold { by: "dpkg".to_owned(), release: format!("`apt-mark unhold {name}` lets it go") });
+        let hold = entry.is_held.then(|| Hold {
+            by: "dpkg".to_owned(),
+            release: format!("release the hold with `apt-mark unhold {name}`"),
+        });
         let presence = self.presence(entry);
         let arch = (presence != Presence::Gone && !entry.arch.is_empty()).then(|| arch_of(entry).to_owned());
         Installation { presence, arch, hold, ..Installation::default() }
     }
 
-    /// The names of all packages that are installed, once for each architecture, in their order.
+    /// Names of all installed packages, sorted, once for each architecture.
     pub(crate) fn installed(&self) -> impl Iterator<Item = &str> {
         let installed = self.packages.iter().filter(|entry| self.is_installed(entry));
         installed.map(|entry| &self.text[entry.name.clone()])
     }
 
-    /// The name under which apt tells of a package: with its architecture only if that is a foreign one.
+    /// Returns the name that apt prints for a package: with its architecture only if that is a foreign one.
     pub(crate) fn apt_name<'a>(&self, name: &'a str) -> &'a str {
         match split(name) {
             (base, Some(arch)) if arch == "all" || self.native.as_deref() == Some(arch) => base,
@@ -142,13 +143,13 @@ impl DpkgDatabase {
         }
     }
 
-    /// Packages whose installation has not come to its end.
+    /// Names of partially installed packages.
     pub(crate) fn unfinished(&self) -> &[Box<str>] {
         &self.unfinished
     }
 }
 
-/// Takes the architecture off a name.
+/// Splits the architecture from a name.
 fn split(name: &str) -> (&str, Option<&str>) {
     match name.split_once(':') {
         Some((base, "native")) => (base, None),
@@ -229,7 +230,7 @@ Architecture: amd64
     }
 
     #[test]
-    fn what_is_there_is_found() {
+    fn packages_are_found_by_name_and_architecture() {
         let database = DpkgDatabase::parse(STATUS.as_bytes());
         for (name, expected) in [
             ("dpkg", "1.21.22 amd64"),
@@ -260,7 +261,7 @@ Architecture: amd64
     }
 
     #[test]
-    fn apt_names_the_architecture_of_foreign_packages_only() {
+    fn apt_name_holds_only_foreign_architectures() {
         let database = DpkgDatabase::parse(STATUS.as_bytes());
         for (name, expected) in
             [("bash", "bash"), ("bash:amd64", "bash"), ("bash:all", "bash"), ("bash:i386", "bash:i386")]
@@ -270,7 +271,7 @@ Architecture: amd64
     }
 
     #[test]
-    fn a_database_may_be_empty_or_broken() {
+    fn database_may_be_empty_or_broken() {
         for text in ["", "\n\n\n", "no field\n", "Package: a", "Status: x\n\nVersion: 1"] {
             assert_eq!(DpkgDatabase::parse(text.as_bytes()).find("a").presence, Presence::Gone, "{text}");
         }

@@ -1,4 +1,4 @@
-//! Provider apt: packages of Debian and what descends from it.
+//! Provider apt, for Debian and its derivatives.
 
 mod dpkg_database;
 mod policy;
@@ -23,27 +23,27 @@ const APT_GET: &str = "/usr/bin/apt-get";
 const APT_CACHE: &str = "/usr/bin/apt-cache";
 const DPKG: &str = "/usr/bin/dpkg";
 const DPKG_QUERY: &str = "/usr/bin/dpkg-query";
-/// What dpkg-query is asked to print of each package: as much as counts, in the form of the file.
+/// Output format for dpkg-query: the needed fields in the form of the status file.
 const FORMAT: &str =
     "Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\\n";
 
-/// What dpkg knows of each package.
+/// Status file of dpkg.
 const STATUS: &str = "/var/lib/dpkg/status";
-/// Where dpkg writes what is not in it yet.
+/// Directory of updates that are not in the status file yet.
 const UPDATES: &str = "/var/lib/dpkg/updates";
-/// The first thing that it writes there. Only a dpkg that is at work, or was ended half way, has left it there.
+/// First file in that directory. It exists only while dpkg runs or after it was interrupted.
 const FIRST_UPDATE: &str = "/var/lib/dpkg/updates/0000";
-/// What apt says where dpkg was ended half way.
+/// Message of apt about an interrupted dpkg.
 const INTERRUPTED: &str = "dpkg was interrupted";
-/// More than this is no status.
+/// Maximum size of the status file.
 const MAX_STATUS_SIZE: u64 = 256 << 20;
-/// So many names are given to one query.
+/// Maximum number of names in one query.
 const MAX_NAMES_PER_QUERY: usize = 1500;
 
-/// Manages packages with apt.
+/// Provider apt.
 pub(crate) static APT_PACKAGES: Packages<Apt> = Packages(Apt);
 
-/// The tools of Debian.
+/// Package tools of Debian.
 pub(crate) struct Apt;
 
 impl Tool for Apt {
@@ -59,7 +59,7 @@ impl Tool for Apt {
 
     fn suitability(&self, host: Host<'_>) -> Suitability {
         match [APT_GET, DPKG].into_iter().find(|program| !exists(host, program)) {
-            Some(missing) => Suitability::Unsuitable(format!("there is no {missing}")),
+            Some(missing) => Suitability::Unsuitable(format!("{missing} does not exist")),
             None => suits(host, &["debian", "ubuntu"], &super::dnf::PROGRAMS),
         }
     }
@@ -71,8 +71,8 @@ impl Tool for Apt {
             let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
             let is_to_end = scope.cancellation.level() > Level::Go;
             let status = if is_between || is_to_end {
-                // Another dpkg is at work, or was killed: only dpkg can tell what is true. And in a run that is to end
-                // no file is read any more, but what was done is still looked at.
+                // While dpkg runs, or after it was killed, only dpkg-query reads the true state. It is also
+                // used while the run stops, because files can no longer be read then.
                 let call = ToolCommand::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
                 query(&call, scope, true).await?.stdout.into_bytes()
             } else {
@@ -90,7 +90,7 @@ impl Tool for Apt {
         Box::new(database.installed())
     }
 
-    /// What is in the way of an installation, and what needs what goes.
+    /// An installation removes conflicting packages, and a removal removes dependent ones.
     fn may_remove_more(&self, _: ChangeKind) -> bool {
         true
     }
@@ -151,7 +151,7 @@ impl Tool for Apt {
         ]
     }
 
-    /// apt knows where its lists are and how they are named, and prints those that are there.
+    /// apt prints the paths of the lists that exist.
     fn has_index<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async move {
             let args = ["indextargets", "--format", "$(FILENAME)"];
@@ -201,24 +201,24 @@ impl Tool for Apt {
             hints.push(self.repair().to_owned());
         } else if !unfinished.is_empty() {
             let names = unfinished.join(", ");
-            hints.push(format!("not wholly installed: {names}; `dpkg --configure -a` tries to finish that"));
+            hints.push(format!("run `dpkg --configure -a`: partially installed: {names}"));
         }
         if printed.contains("--fix-broken") {
-            hints.push("`apt-get install --fix-broken` repairs dependencies".to_owned());
+            hints.push("run `apt-get install --fix-broken` to repair dependencies".to_owned());
         }
         hints
     }
 }
 
-/// To dpkg nothing would be installed.
+/// A missing status file must not count as a machine without packages.
 fn no_status() -> Failure {
-    Failure::new(FailureKind::Read, format!("there is no \"{STATUS}\""))
-        .because_of("what is installed can't be told")
-        .with_hint("dpkg keeps the one before in /var/lib/dpkg/status-old, and older ones in /var/backups")
+    Failure::new(FailureKind::Read, format!("\"{STATUS}\" does not exist"))
+        .because_of("cannot list installed packages")
+        .with_hint("restore it from /var/lib/dpkg/status-old or /var/backups")
 }
 
-/// A call of apt-get for packages. Nothing of it asks a question; changed configuration files are kept. It does not wait
-/// for a lock by itself, for that would count as the time that it works.
+/// Builds a call of apt-get that asks no questions and keeps changed configuration files. apt does not wait
+/// for locks, because that would count as working time.
 fn call(
     kind: ChangeKind,
     targets: &[PackageTarget<'_>],

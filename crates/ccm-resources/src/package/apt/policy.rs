@@ -1,16 +1,16 @@
-//! What `apt-cache policy` tells of packages, and `apt-cache showpkg` of those that only have a name.
+//! Parsers for `apt-cache policy`, and for `apt-cache showpkg` of packages without a version.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::package::state::Availability;
 
-/// What the index has, by the names that apt tells.
+/// Availability of packages by the names that apt prints.
 #[derive(Debug, Default)]
 pub(crate) struct Policy(HashMap<String, Availability>);
 
 impl Policy {
-    /// Reads it: a line with the name, below it the candidate, and a table of versions, each with the places that
-    /// have it below.
+    /// Parses paragraphs: the name, then the candidate, then a table of versions, each followed by its
+    /// sources.
     pub(crate) fn parse(text: &str) -> Self {
         let mut by_name: HashMap<String, Availability> = HashMap::new();
         let mut name = "";
@@ -29,7 +29,7 @@ impl Policy {
             } else if let Some(version) = line.strip_prefix("  Candidate: ") {
                 candidate = Some(version.trim().to_owned()).filter(|version| version != "(none)");
             } else if let Some(rest) = line.strip_prefix(" *** ").or_else(|| line.strip_prefix("     ")) {
-                // Places stand further to the right.
+                // Sources are indented further.
                 if let Some(version) = rest.split(' ').next().filter(|version| !version.is_empty()) {
                     versions.push(version.to_owned());
                 }
@@ -39,7 +39,7 @@ impl Policy {
         Self(by_name)
     }
 
-    /// What it has of a package, by the name that apt tells.
+    /// Returns the availability of a package by its apt name.
     pub(crate) fn availability(&self, apt_name: &str) -> Availability {
         self.0
             .get(apt_name)
@@ -48,7 +48,7 @@ impl Policy {
             .unwrap_or(Availability::Unknown)
     }
 
-    /// Tells whether it has a name without any version: one that others provide, or only mention.
+    /// Returns `true` if apt knows only the name, which others provide or mention.
     pub(crate) fn is_name_only(&self, apt_name: &str) -> bool {
         self.0.get(apt_name).is_some_and(has_no_version)
     }
@@ -58,12 +58,12 @@ fn has_no_version(availability: &Availability) -> bool {
     matches!(availability, Availability::Versions { all, .. } if all.is_empty())
 }
 
-/// What provides packages, by the names that apt tells.
+/// Providers of virtual packages by the names that apt prints.
 #[derive(Debug, Default)]
 pub(crate) struct Providers<'t>(HashMap<&'t str, BTreeSet<&'t str>>);
 
 impl<'t> Providers<'t> {
-    /// Reads it: a line with the name, and behind a heading a line for each version of each package that provides it.
+    /// Parses paragraphs: the name, and after a heading a line for each version of each provider.
     pub(crate) fn parse(text: &'t str) -> Self {
         let mut providers: HashMap<&str, BTreeSet<&str>> = HashMap::new();
         let mut name = "";
@@ -80,7 +80,7 @@ impl<'t> Providers<'t> {
         Self(providers)
     }
 
-    /// What it has of a package that has no version.
+    /// Returns the availability of a package without a version.
     pub(crate) fn availability(&self, apt_name: &str) -> Availability {
         match self.0.get(apt_name) {
             Some(by) => {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn candidates_and_versions_are_read() {
+    fn policy_lists_candidates_and_versions() {
         let policy = Policy::parse(
             "bash:
   Installed: 5.2.15-2+b8
@@ -143,7 +143,7 @@ zsh:
     }
 
     #[test]
-    fn providers_are_told_from_what_only_mentions_a_package() {
+    fn packages_that_only_mention_a_name_are_no_providers() {
         let providers = Providers::parse(
             "Package: mail-transport-agent
 Versions: 

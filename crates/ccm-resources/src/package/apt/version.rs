@@ -1,4 +1,4 @@
-//! The order of Debian's versions, `[EPOCH:]UPSTREAM[-REVISION]`.
+//! Order of Debian versions, `[EPOCH:]UPSTREAM[-REVISION]`.
 
 use std::cmp::Ordering;
 
@@ -13,14 +13,14 @@ pub(crate) fn compare(left: &str, right: &str) -> Ordering {
         .then_with(|| compare_part(left.revision, right.revision))
 }
 
-/// Tells whether a version is one that was asked for: that very one, or any revision of an upstream version that was
-/// asked for without. An epoch that was not asked for may be any.
+/// Returns `true` if `desired` stands for `version`. Without a revision it stands for every revision, without
+/// an epoch for every epoch.
 pub(crate) fn satisfies(desired: &str, version: &str) -> bool {
     let (desired, found) = (DebianVersion::of(desired), DebianVersion::of(version));
     let epoch =
         !desired.has_epoch || compare_digits(desired.epoch.as_bytes(), found.epoch.as_bytes()).is_eq();
     let revision = !desired.has_revision || desired.revision == found.revision;
-    // Without a revision of its own the whole of it may also be a version of a native package, which has none.
+    // A version without a revision may also be that of a native package, which has none.
     epoch && desired.upstream == found.upstream && revision
 }
 
@@ -38,7 +38,7 @@ impl<'a> DebianVersion<'a> {
             Some((epoch, rest)) => (true, epoch, rest),
             None => (false, "", version),
         };
-        // No revision is the same as the revision 0.
+        // A missing revision equals the revision 0.
         let (has_revision, upstream, revision) = match rest.rsplit_once('-') {
             Some((upstream, revision)) => (true, upstream, revision),
             None => (false, rest, ""),
@@ -47,7 +47,8 @@ impl<'a> DebianVersion<'a> {
     }
 }
 
-/// Compares an upstream version or a revision: what is no digit by letters, digits by their number, in turn.
+/// Compares upstream versions or revisions: runs of non-digits as text and runs of digits as numbers, in
+/// turn.
 fn compare_part(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while !left.is_empty() || !right.is_empty() {
@@ -65,7 +66,7 @@ fn compare_part(left: &str, right: &str) -> Ordering {
     Ordering::Equal
 }
 
-/// A tilde comes before the end, the end before letters, letters before all else.
+/// Compares text: a tilde sorts before the end, the end before letters, letters before the rest.
 fn compare_text(left: &[u8], right: &[u8]) -> Ordering {
     let weight = |byte: Option<&u8>| match byte {
         Some(b'~') => -1,
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_in_debians_order() {
+    fn versions_are_in_debian_order() {
         for (left, expected, right) in [
             ("1", Ordering::Equal, "1"),
             ("1.0", Ordering::Less, "1.1"),
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upstream_version_means_every_revision_of_it() {
+    fn upstream_version_stands_for_every_revision() {
         for (desired, version, is_so) in [
             ("5.9", "5.9-4", true),
             ("5.9", "5.9-4+b1", true),

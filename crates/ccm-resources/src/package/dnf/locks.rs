@@ -1,18 +1,18 @@
-//! Packages that dnf is told to leave as they are.
+//! Packages that dnf must not change.
 
 use crate::package::state::Hold;
 
-/// What is held by which file.
+/// Locked and excluded packages.
 #[derive(Debug, Default)]
 pub(crate) struct Locks {
-    /// Names from the list of the plugin versionlock.
+    /// Names in the lists of the plugin versionlock.
     locked: Vec<String>,
     /// Names and patterns that the configuration excludes.
     excluded: Vec<String>,
 }
 
 impl Locks {
-    /// Reads the list of dnf 4, the list of dnf 5 and the main configuration, each as far as it is there.
+    /// Parses the list of dnf 4, the list of dnf 5 and the main configuration; each may be empty.
     pub(crate) fn parse(list: &str, toml: &str, configuration: &str) -> Self {
         let of_list = list.lines().filter_map(locked_name).map(str::to_owned);
         let of_toml = toml.lines().filter_map(|line| {
@@ -22,22 +22,23 @@ impl Locks {
         Self { locked: of_list.chain(of_toml).collect(), excluded: excluded(configuration) }
     }
 
-    /// Tells whether, and by what, a package is held. One that is not installed may be brought in the version that is
-    /// locked, but not past an exclusion.
+    /// Returns the hold on a package. A lock does not prevent the installation of the locked version, an
+    /// exclusion does.
     pub(crate) fn hold(&self, name: &str, is_installed: bool) -> Option<Hold> {
         if is_installed && self.locked.iter().any(|locked| locked == name) {
-            let release = format!("`dnf versionlock delete {name}` lets it go");
+            let release = format!("release the lock with `dnf versionlock delete {name}`");
             return Some(Hold { by: "the plugin versionlock of dnf".to_owned(), release });
         }
         let pattern = self.excluded.iter().find(|pattern| matches(pattern, name))?;
         Some(Hold {
             by: format!("the exclusion `{pattern}` in /etc/dnf/dnf.conf"),
-            release: "remove the exclusion to let it go".to_owned(),
+            release: "remove the exclusion".to_owned(),
         })
     }
 }
 
-/// The name in `NAME-EPOCH:VERSION-RELEASE.ARCH`. A line that begins with `!` excludes one version and holds nothing.
+/// Returns the name in `NAME-EPOCH:VERSION-RELEASE.ARCH`. A line that begins with `!` excludes one version
+/// and holds nothing.
 fn locked_name(line: &str) -> Option<&str> {
     let line = line.trim();
     if line.is_empty() || line.starts_with(['#', '!']) {
@@ -47,7 +48,7 @@ fn locked_name(line: &str) -> Option<&str> {
     rest.rsplit_once('-').map(|(name, _version)| name)
 }
 
-/// What is excluded in the section `main`; a line that begins with a blank goes on with the one above it.
+/// Returns the exclusions of the section `main`. An indented line continues the value above it.
 fn excluded(configuration: &str) -> Vec<String> {
     let mut is_main = false;
     let mut is_value = false;
@@ -73,7 +74,7 @@ fn excluded(configuration: &str) -> Vec<String> {
     found
 }
 
-/// Tells whether a name fits a pattern in which `*` stands for anything and `?` for one character.
+/// Matches a name against a pattern with `*` and `?`.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut of_name) = (0, 0);
@@ -89,7 +90,7 @@ fn matches(pattern: &str, name: &str) -> bool {
                 of_name += 1;
             }
             _ => {
-                // The last star takes one more.
+                // Backtrack: the last star takes one more character.
                 let Some((star, taken)) = retry else { return false };
                 retry = Some((star, taken + 1));
                 at = star + 1;
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_is_found() {
+    fn held_packages_are_found() {
         let locks = Locks::parse(
             "# Added lock on Mon\nbash-0:5.1.8-6.el9.*\nbind-utils-32:9.16.23-11.el9.*\n!zsh-0:5.9-1.el9.*\n",
             "version = \"1.0\"\n[[packages]]\nname = \"nginx\"\n[[packages.conditions]]\nkey = \"evr\"\n",
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_fit_whole_names() {
+    fn patterns_match_whole_names() {
         for (pattern, name, fits) in [
             ("*", "", true),
             ("a*b*c", "axxbyyc", true),

@@ -1,4 +1,4 @@
-//! Provider dnf: packages of Fedora, Red Hat and what descends from them.
+//! Provider dnf, for Fedora, Red Hat and their derivatives.
 
 mod locks;
 mod repoquery;
@@ -24,22 +24,22 @@ const DNF: &str = "/usr/bin/dnf";
 const DNF5: &str = "/usr/bin/dnf5";
 const RPM: &str = "/usr/bin/rpm";
 
-/// What shows that it is there.
+/// Programs of dnf; either is enough.
 pub(crate) const PROGRAMS: [&str; 2] = [DNF, DNF5];
 
-/// Where locks and exclusions are written, by version 4, version 5 and both.
+/// Files with locks and exclusions: of version 4, of version 5 and of both.
 const VERSION_LOCKS: [&str; 3] =
     ["/etc/dnf/plugins/versionlock.list", "/etc/dnf/versionlock.toml", "/etc/dnf/dnf.conf"];
-/// More than this is none of these.
+/// Maximum size of these files.
 const MAX_FILE_SIZE: u64 = 1 << 20;
 
-/// Manages packages with dnf.
+/// Provider dnf.
 pub(crate) static DNF_PACKAGES: Packages<Dnf> = Packages(Dnf);
 
-/// The tools of the Red Hat family.
+/// Package tools of the Red Hat family.
 pub(crate) struct Dnf;
 
-/// What is on the machine, and what of it is to stay as it is.
+/// Installed packages and their locks.
 pub(crate) struct DnfState {
     database: RpmDatabase,
     locks: Locks,
@@ -58,10 +58,10 @@ impl Tool for Dnf {
 
     fn suitability(&self, host: Host<'_>) -> Suitability {
         if !PROGRAMS.into_iter().any(|program| exists(host, program)) {
-            return Suitability::Unsuitable(format!("there is no {DNF}"));
+            return Suitability::Unsuitable(format!("{DNF} does not exist"));
         }
         if !exists(host, RPM) {
-            return Suitability::Unsuitable(format!("there is no {RPM}"));
+            return Suitability::Unsuitable(format!("{RPM} does not exist"));
         }
         suits(host, &["fedora", "rhel", "centos", "suse", "opensuse"], &["/usr/bin/apt-get"])
     }
@@ -71,7 +71,7 @@ impl Tool for Dnf {
             let call = ToolCommand::new(RPM, "rpm -qa", &["-qa", "--queryformat", rpm_database::FORMAT]);
             let database = RpmDatabase::parse(&query(&call, scope, true).await?.stdout);
             if scope.cancellation.level() > Level::Go {
-                // No file is read any more, and nothing is decided.
+                // While the run stops, files cannot be read, and nothing is decided.
                 return Ok(DnfState { database, locks: Locks::default() });
             }
             let [list, toml, configuration] = VERSION_LOCKS.map(|path| text(scope.host, path, MAX_FILE_SIZE));
@@ -92,7 +92,7 @@ impl Tool for Dnf {
         Box::new(state.database.names())
     }
 
-    /// What needs what goes; an installation removes nothing.
+    /// A removal removes dependent packages; an installation removes nothing.
     fn may_remove_more(&self, kind: ChangeKind) -> bool {
         matches!(kind, ChangeKind::Remove { .. })
     }
@@ -123,7 +123,7 @@ impl Tool for Dnf {
         names: &'a [&'a str],
     ) -> Local<'a, Result<IndexResponse, Failure>> {
         Box::pin(async move {
-            // With `-q` nothing is said of a repository that can't be read.
+            // With `-q` dnf does not report unreadable repositories.
             let args = [&["repoquery", "--available", "--queryformat", repoquery::FORMAT], names].concat();
             let printed =
                 query(&ToolCommand::new(program(scope.host), "dnf repoquery", &args), scope, false).await?;
@@ -156,7 +156,7 @@ impl Tool for Dnf {
             ChangeKind::Install { is_downgrade: true, .. } => "dnf downgrade",
             ChangeKind::Remove { .. } => "dnf remove",
         };
-        // With `-q` version 4 keeps back what scripts of packages print, and version 5 that it waits for another program.
+        // With `-q` version 4 hides the output of package scripts, and version 5 that it waits for a lock.
         let options: &[&str] = match fetches_only {
             true if program(host) == DNF => &["-q", "--downloadonly"],
             true => &["--downloadonly"],
@@ -172,27 +172,27 @@ impl Tool for Dnf {
     fn advice(&self, printed: &str, _: Option<&DnfState>) -> Vec<String> {
         let mut hints = Vec::new();
         if printed.contains("--skip-broken") || printed.contains("conflicting requests") {
-            hints.push("`dnf repoquery --requires NAME` shows what a package needs".to_owned());
+            hints.push("list what a package needs with `dnf repoquery --requires NAME`".to_owned());
         }
         if printed.contains("rpmdb") {
-            hints.push("`rpm --rebuilddb` repairs a database that can't be read".to_owned());
+            hints.push("repair an unreadable database with `rpm --rebuilddb`".to_owned());
         }
         hints
     }
 }
 
-/// Version 5 where it is there.
+/// Returns the program of version 5 if it is installed.
 fn program(host: Host<'_>) -> &'static str {
     if exists(host, DNF5) { DNF5 } else { DNF }
 }
 
-/// Makes version 4 say at once that another program is at work; version 5 has no such setting, and is ended where it
-/// says so.
+/// Makes version 4 fail at once if a lock is held. Version 5 has no such setting; ccm stops it when it
+/// reports the wait.
 fn lock(host: Host<'_>) -> &'static [&'static str] {
     if program(host) == DNF { &["--setopt=exit_on_lock=True"] } else { &[] }
 }
 
-/// A call of dnf for packages. Nothing of it asks a question, and no more is removed than what needs what goes.
+/// Builds a call of dnf that asks no questions and does not remove unused dependencies.
 fn call(
     host: Host<'_>,
     kind: ChangeKind,
@@ -215,7 +215,7 @@ fn call(
     ToolCommand { args, ..ToolCommand::new(program(host), title, &[]) }
 }
 
-/// A package and its version, as dnf reads them: `NAME-EPOCH:VERSION-RELEASE.ARCH`.
+/// Formats a package and its version for dnf: `NAME-EPOCH:VERSION-RELEASE.ARCH`.
 fn named(target: &PackageTarget<'_>) -> String {
     let Some(version) = target.version else { return target.name.to_owned() };
     match split_arch(target.name) {

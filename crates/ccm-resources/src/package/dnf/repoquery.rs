@@ -1,4 +1,4 @@
-//! What `dnf repoquery` tells of packages.
+//! Parser for `dnf repoquery`.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,15 @@ use super::rpm_database::{fields, split_arch};
 use super::version::compare;
 use crate::package::state::Availability;
 
-/// What dnf is asked to print of each package; version 5 ends no line by itself, and version 4 ends each.
+/// Output format; version 5 does not end lines by itself, version 4 does.
 pub(crate) const FORMAT: &str = "%{name} %{epoch} %{version} %{release} %{arch}\n";
 
-/// What the repositories have: versions and architectures by name.
+/// Available versions and architectures by name.
 #[derive(Debug, Default)]
 pub(crate) struct RepoqueryOutput(HashMap<String, Vec<(String, String)>>);
 
 impl RepoqueryOutput {
-    /// Reads what was printed in [`FORMAT`].
+    /// Parses output in [`FORMAT`].
     pub(crate) fn parse(text: &str) -> Self {
         let mut packages: HashMap<String, Vec<(String, String)>> = HashMap::new();
         for (name, version, arch) in text.lines().filter_map(fields).filter(|(_, _, arch)| *arch != "src") {
@@ -23,7 +23,7 @@ impl RepoqueryOutput {
         Self(packages)
     }
 
-    /// What they have of a package.
+    /// Returns the availability of a package.
     pub(crate) fn availability(&self, name: &str) -> Availability {
         let (base, arch) = split_arch(name);
         let Some(versions) = self.0.get(base) else { return Availability::Unknown };
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_is_the_candidate() {
+    fn newest_version_is_the_candidate() {
         let available = RepoqueryOutput::parse(
             "bash 0 5.1.8 9.el9 x86_64\n\nbash 0 5.1.8 10.el9 x86_64\nbash 0 5.1.8 11.el9 src\n\
              glibc 0 2.34 60.el9 i686\nwarning of some kind\n",

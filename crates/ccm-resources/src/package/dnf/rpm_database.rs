@@ -1,26 +1,26 @@
-//! The database of rpm: what is on the machine.
+//! The database of rpm.
 
 use std::collections::HashMap;
 
 use super::version::compare;
 use crate::package::state::{Installation, Presence};
 
-/// What rpm is asked to print of each package.
+/// Output format for rpm.
 pub(crate) const FORMAT: &str = "%{NAME} %{EPOCHNUM} %{VERSION} %{RELEASE} %{ARCH}\n";
 
-/// All packages that rpm knows of.
+/// All packages in rpm's database.
 #[derive(Debug, Default)]
 pub(crate) struct RpmDatabase(HashMap<Box<str>, Vec<RpmEntry>>);
 
 #[derive(Debug)]
 struct RpmEntry {
-    /// With its epoch.
+    /// Version with its epoch.
     version: String,
     arch: Box<str>,
 }
 
 impl RpmDatabase {
-    /// Reads what was printed in [`FORMAT`].
+    /// Parses output in [`FORMAT`].
     pub(crate) fn parse(text: &str) -> Self {
         let mut packages: HashMap<Box<str>, Vec<RpmEntry>> = HashMap::new();
         for line in text.lines() {
@@ -30,18 +30,18 @@ impl RpmDatabase {
         Self(packages)
     }
 
-    /// The names of all of them.
+    /// Names of all packages.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(|name| &**name)
     }
 
-    /// The architecture of the machine: that of rpm itself.
+    /// Architecture of the machine: that of rpm itself.
     pub(crate) fn native(&self) -> Option<&str> {
         self.0.get("rpm").and_then(|entries| entries.first()).map(|entry| &*entry.arch)
     }
 
-    /// What there is of a package. Where several versions are installed, it is the newest. A name may end in an
-    /// architecture, `glibc.i686`.
+    /// Looks up a package, whose name may end in an architecture (`glibc.i686`). Of several installed
+    /// versions the newest counts.
     pub(crate) fn find(&self, name: &str) -> Installation {
         let (base, arch) = split_arch(name);
         let Some(entries) = self.0.get(base) else { return Installation::default() };
@@ -57,7 +57,7 @@ impl RpmDatabase {
     }
 }
 
-/// Takes the architecture off a name, if it ends in one.
+/// Splits the architecture from a name.
 pub(super) fn split_arch(name: &str) -> (&str, Option<&str>) {
     const ARCHITECTURES: [&str; 11] = [
         "x86_64",
@@ -78,7 +78,7 @@ pub(super) fn split_arch(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Name, version with epoch, and architecture in a line of the tool.
+/// Splits a line into name, version with epoch, and architecture.
 pub(super) fn fields(line: &str) -> Option<(&str, String, &str)> {
     let [name, epoch, version, release, arch] =
         line.split_whitespace().collect::<Vec<_>>().try_into().ok()?;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_is_found() {
+    fn packages_are_found_by_name_and_architecture() {
         let database = RpmDatabase::parse(
             "bash 0 5.1.8 6.el9 x86_64
 glibc 0 2.34 60.el9 x86_64

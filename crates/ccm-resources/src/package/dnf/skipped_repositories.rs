@@ -1,16 +1,15 @@
-//! Repositories that dnf went on without, because they could not be read and it was told not to mind
-//! (`skip_if_unavailable`).
+//! Repositories with `skip_if_unavailable` that dnf could not read.
 
 use std::collections::HashMap;
 
-/// Finds them in what dnf wrote to its standard error, each with the reason, in a sentence.
+/// Returns a sentence with the reason for each skipped repository in dnf's standard error.
 pub(crate) fn skipped_repositories(stderr: &str) -> Vec<String> {
     let mut found = of_version_4(stderr);
     found.extend(of_version_5(stderr));
     found
 }
 
-/// Version 4 tells of the errors of each repository, and at the end which it ignores.
+/// Version 4 prints the errors of each repository, and at the end the ignored ones.
 fn of_version_4(stderr: &str) -> Vec<String> {
     let mut reasons: HashMap<&str, &str> = HashMap::new();
     let mut repository = "";
@@ -30,10 +29,10 @@ fn of_version_4(stderr: &str) -> Vec<String> {
     ignored.map(|name| sentence(name, reasons.get(name).copied())).collect()
 }
 
-/// Version 5 shows the progress of each repository, what went wrong below that, and says nothing of its own: a failure of
-/// one mirror is no failure if it is the last thing told.
+/// Version 5 prints the errors of a repository below its progress, and does not report that it skips the
+/// repository: the last error decides, unless it is that of a single mirror.
 fn of_version_5(stderr: &str) -> Vec<String> {
-    /// How the failure of one mirror begins.
+    /// Prefixes of errors of a single mirror.
     const MIRROR: [&str; 3] =
         ["Curl error ", "Status code: ", "Downloading successful, but checksum doesn't match"];
     let begun = stderr.lines().skip_while(|line| *line != "Updating and loading repositories:");
@@ -50,7 +49,7 @@ fn of_version_5(stderr: &str) -> Vec<String> {
                 found.push(sentence(repository, Some(first)));
             }
         } else if let Some((progress, _)) = line.split_once("% |") {
-            // A name, and how much of it is there in percent.
+            // The line holds the repository and its progress in percent.
             repository = progress.rsplit_once(' ').map(|(name, _)| name.trim());
             first = None;
         }
@@ -59,15 +58,14 @@ fn of_version_5(stderr: &str) -> Vec<String> {
 }
 
 fn sentence(repository: &str, reason: Option<&str>) -> String {
-    let skipped_repositories =
-        format!("the repository `{repository}` was left out, because it could not be read");
+    let skipped = format!("skipped the unreadable repository `{repository}`");
     match reason.map(reason_alone).filter(|reason| !reason.is_empty()) {
-        Some(reason) => format!("{skipped_repositories}: {reason}"),
-        None => skipped_repositories,
+        Some(reason) => format!("{skipped}: {reason}"),
+        None => skipped,
     }
 }
 
-/// The reason without its number, and without the address, which may hold a password.
+/// Strips the error number, and the address because it may hold a password.
 fn reason_alone(error: &str) -> &str {
     let error = match error.split_once("): ") {
         Some((number, rest)) if number.starts_with("Curl error (") => rest,
@@ -82,10 +80,10 @@ fn reason_alone(error: &str) -> &str {
 mod tests {
     use super::skipped_repositories;
 
-    const WITHOUT: &str = "was left out, because it could not be read";
+    const SKIPPED: &str = "skipped the unreadable repository";
 
     #[test]
-    fn what_version_4_ignores_is_found() {
+    fn repositories_ignored_by_version_4_are_found() {
         for (stderr, expected) in [
             ("Last metadata expiration check: 0:00:01 ago\n", vec![]),
             (
@@ -97,13 +95,13 @@ mod tests {
                  Ignoring repositories: bad, off, quiet\n",
                 vec![
                     format!(
-                        "the repository `bad` {WITHOUT}: repomd.xml parser error: Parse error at line: 2 (Premature end"
+                        "{SKIPPED} `bad`: repomd.xml parser error: Parse error at line: 2 (Premature end"
                     ),
-                    format!("the repository `off` {WITHOUT}: Couldn't connect to server"),
-                    format!("the repository `quiet` {WITHOUT}"),
+                    format!("{SKIPPED} `off`: Couldn't connect to server"),
+                    format!("{SKIPPED} `quiet`"),
                 ],
             ),
-            // Without the last line dnf did not go on.
+            // Without the last line dnf stopped.
             ("Error: Failed to download metadata for repo 'off': All mirrors were tried\n", vec![]),
         ] {
             assert_eq!(skipped_repositories(stderr), expected, "{stderr}");
@@ -111,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_version_5_goes_on_without_is_found() {
+    fn repositories_skipped_by_version_5_are_found() {
         let stderr = "Updating and loading repositories:
  tiny                                   100% |   0.0   B/s |   1.5 KiB |  00m00s
  Off the net                            ???% |   0.0   B/s |  -1.0   B |  ?     
@@ -133,10 +131,10 @@ Repositories loaded.
         assert_eq!(
             skipped_repositories(stderr),
             [
-                format!("the repository `Off the net` {WITHOUT}: Could not connect to server"),
-                format!("the repository `half` {WITHOUT}: Status code: 404"),
+                format!("{SKIPPED} `Off the net`: Could not connect to server"),
+                format!("{SKIPPED} `half`: Status code: 404"),
                 format!(
-                    "the repository `bad` {WITHOUT}: Parsing unsuccessful: Parse error at line: 2 (Premature end of data in tag html line 1"
+                    "{SKIPPED} `bad`: Parsing unsuccessful: Parse error at line: 2 (Premature end of data in tag html line 1"
                 ),
             ]
         );

@@ -1,10 +1,10 @@
-//! The order of rpm's versions, `[EPOCH:]VERSION[-RELEASE]`.
+//! Order of rpm versions, `[EPOCH:]VERSION[-RELEASE]`.
 
 use std::cmp::Ordering;
 
 use crate::package::digits::{compare_digits, split};
 
-/// Compares two versions as rpm does. Where one says nothing of its release, that of the other does not matter.
+/// Compares two versions as rpm does. Releases count only if both versions have one.
 pub(crate) fn compare<'a>(left: &'a str, right: &'a str) -> Ordering {
     let (left, right) = (RpmVersion::of(left), RpmVersion::of(right));
     let releases = || match (left.release, right.release) {
@@ -17,8 +17,8 @@ pub(crate) fn compare<'a>(left: &'a str, right: &'a str) -> Ordering {
         .then_with(releases)
 }
 
-/// Tells whether a version is one that was asked for: that very one, or any release of a version that was asked for
-/// without. An epoch that was not asked for may be any.
+/// Returns `true` if `desired` stands for `version`. Without a release it stands for every release, without
+/// an epoch for every epoch.
 pub(crate) fn satisfies(desired: &str, version: &str) -> bool {
     let (desired, found) = (RpmVersion::of(desired), RpmVersion::of(version));
     let found_epoch = found.epoch.unwrap_or_default().as_bytes();
@@ -28,7 +28,7 @@ pub(crate) fn satisfies(desired: &str, version: &str) -> bool {
         && (desired.release.is_none() || desired.release == found.release)
 }
 
-/// A version as people know it: without its epoch.
+/// Strips the epoch, which is not displayed.
 pub(crate) fn without_epoch(version: &str) -> &str {
     version.split_once(':').map_or(version, |(_, rest)| rest)
 }
@@ -53,9 +53,9 @@ impl<'a> RpmVersion<'a> {
     }
 }
 
-/// Compares a version or a release by segments of digits or of letters; what stands between them only separates.
-/// Digits are newer than letters, and more segments are newer than fewer. `~` is older than the end, `^` newer than
-/// the end and older than anything else.
+/// Compares versions or releases by their segments of digits or letters; other characters only separate.
+/// Digits are newer than letters, and more segments are newer than fewer. `~` is older than the end, `^`
+/// newer than the end and older than anything else.
 fn compare_segments(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     loop {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_are_in_rpms_order() {
+    fn segments_are_in_rpm_order() {
         for (left, expected, right) in [
             ("1.0", Ordering::Equal, "1.0"),
             ("1.0", Ordering::Less, "2.0"),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn epochs_come_first_and_releases_last() {
+    fn epochs_are_compared_first_and_releases_last() {
         for (left, expected, right) in [
             ("1:1-1", Ordering::Greater, "2-1"),
             ("0:1-1", Ordering::Equal, "1-1"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_means_every_release_of_it() {
+    fn version_stands_for_every_release() {
         for (desired, version, is_so) in [
             ("5.1.8", "0:5.1.8-6.el9", true),
             ("5.1.8-6.el9", "0:5.1.8-6.el9", true),

@@ -1,10 +1,10 @@
-//! What is found before anything runs.
+//! Errors that are found before a run.
 
 use crate::build::mistakes;
 use crate::package;
 
 #[test]
-fn what_is_right_has_no_mistakes() {
+fn valid_packages_have_no_errors() {
     for (name, properties) in [
         ("zsh", &[][..]),
         ("g++", &[("ensure", "latest"), ("recommends", "true"), ("update_cache", "1h")]),
@@ -19,65 +19,67 @@ fn what_is_right_has_no_mistakes() {
 }
 
 #[test]
-fn what_could_be_something_else_to_a_package_tool_is_no_name() {
+fn names_that_could_be_options_are_rejected() {
     for (name, expected) in [
-        ("-y", "`-y` does not begin as the name of a package does"),
-        ("--purge", "`--purge` does not begin as the name of a package does"),
-        ("~i", "`~i` does not begin as the name of a package does"),
-        ("+", "`+` does not begin as the name of a package does"),
-        ("zsh-", "`zsh-` does not end as the name of a package does"),
-        ("zsh:", "`zsh:` does not end as the name of a package does"),
-        ("zsh=5.9", "`zsh=5.9` holds `=`, which no name of a package does | give the version as `ensure`"),
+        ("-y", "`-y` does not start like a package name"),
+        ("--purge", "`--purge` does not start like a package name"),
+        ("~i", "`~i` does not start like a package name"),
+        ("+", "`+` does not start like a package name"),
+        ("zsh-", "`zsh-` does not end like a package name"),
+        ("zsh:", "`zsh:` does not end like a package name"),
+        (
+            "zsh=5.9",
+            "`zsh=5.9` contains `=`, which is not allowed in a package name | set the version with `ensure`",
+        ),
         (
             "zsh bash",
-            "`zsh bash` holds ` `, which no name of a package does | each package is a resource of its own",
+            "`zsh bash` contains ` `, which is not allowed in a package name | declare a resource for each package",
         ),
         (
             "python3-*",
-            "`python3-*` holds `*`, which no name of a package does | each package is named in full",
+            "`python3-*` contains `*`, which is not allowed in a package name | write each package name in full",
         ),
         (
             "@core",
-            "`@core` holds `@`, which no name of a package does | groups of packages can't be managed: name each package",
+            "`@core` contains `@`, which is not allowed in a package name | list each package: package groups are not supported",
         ),
         (
             "./a.deb",
-            "`./a.deb` holds `/`, which no name of a package does | name a package of the index: files can't be installed",
+            "`./a.deb` contains `/`, which is not allowed in a package name | name a package of the index: package files are not supported",
         ),
-        ("zsh;reboot", "`zsh;reboot` holds `;`, which no name of a package does"),
-        ("$(reboot)", "`$(reboot)` holds `$`, which no name of a package does"),
-        ("zsh:native", "`native` is no architecture | without one it is that of the machine"),
-        ("zsh:any", "`any` is no architecture | without one it is that of the machine"),
-        ("zsh\n", "`zsh\\n` holds `\\n`, which no name of a package does"),
-        ("zähler", "`zähler` holds `ä`, which no name of a package does"),
+        ("zsh;reboot", "`zsh;reboot` contains `;`, which is not allowed in a package name"),
+        ("$(reboot)", "`$(reboot)` contains `$`, which is not allowed in a package name"),
+        ("zsh:native", "`native` is not an architecture | omit it for the architecture of the machine"),
+        ("zsh:any", "`any` is not an architecture | omit it for the architecture of the machine"),
+        ("zsh\n", "`zsh\\n` contains `\\n`, which is not allowed in a package name"),
+        ("zähler", "`zähler` contains `ä`, which is not allowed in a package name"),
     ] {
         assert_eq!(mistakes(&package(name, &[])), [expected], "{name}");
     }
-    assert_eq!(mistakes(&package(&"a".repeat(300), &[])), ["a name of 300 bytes is no name of a package"]);
+    assert_eq!(mistakes(&package(&"a".repeat(300), &[])), ["a package name of 300 bytes is too long"]);
 }
 
 #[test]
-fn mistakes_in_properties_are_named() {
+fn invalid_properties_are_rejected() {
     let words = "expected `present`, `absent`, `latest` or a version, found";
     for (properties, expected) in [
         (&[("ensure", "installed")][..], format!("{words} `installed` | did you mean `present`?")),
         (&[("ensure", "presnt")], format!("{words} `presnt` | did you mean `present`?")),
         (&[("ensure", "Latest")], format!("{words} `Latest` | did you mean `latest`?")),
-        (&[("ensure", "purged")], format!("{words} `purged` | write `absent`, and `purge: true`")),
+        (&[("ensure", "purged")], format!("{words} `purged` | write `ensure: absent` and `purge: true`")),
         (&[("ensure", "")], format!("{words} ``")),
-        (&[("ensure", "5.9 ")], "`5.9 ` holds ` `, which no version of a package does".to_owned()),
-        (&[("ensure", "5.9*")], "`5.9*` holds `*`, which no version of a package does".to_owned()),
-        (&[("ensure", ">=5")], "`>=5` holds `>`, which no version of a package does".to_owned()),
-        (&[("ensure", "-5")], "`-5` is not a version of a package".to_owned()),
+        (&[("ensure", "5.9 ")], "`5.9 ` contains ` `, which is not allowed in a version".to_owned()),
+        (&[("ensure", "5.9*")], "`5.9*` contains `*`, which is not allowed in a version".to_owned()),
+        (&[("ensure", ">=5")], "`>=5` contains `>`, which is not allowed in a version".to_owned()),
+        (&[("ensure", "-5")], "`-5` is not a package version".to_owned()),
         (
             &[("purge", "true")],
-            "`purge` has a meaning with `ensure: absent` only | it removes configuration files with the package"
+            "`purge` is only allowed with `ensure: absent` | it removes configuration files with the package"
                 .to_owned(),
         ),
         (
             &[("purge", "true"), ("ensure", "absent"), ("provider", "dnf")],
-            "`purge` has no meaning with `provider: dnf` | rpm removes configuration files with the package, and keeps \
-             changed ones as `.rpmsave`"
+            "`purge` is not allowed with `provider: dnf` | remove `purge`: rpm always removes configuration files, and keeps changed ones as `.rpmsave`"
                 .to_owned(),
         ),
         (&[("update_cache", "60")], "`60` has no unit | write `60s` for seconds or `60m` for minutes".to_owned()),
@@ -89,7 +91,7 @@ fn mistakes_in_properties_are_named() {
 }
 
 #[test]
-fn providers_of_other_tools_come_with_advice() {
+fn other_tools_come_with_advice() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "package").expect("the type");
     for (written, expected) in [
@@ -114,12 +116,12 @@ fn providers_of_other_tools_come_with_advice() {
 }
 
 #[test]
-fn all_mistakes_are_named_at_once() {
+fn all_errors_are_reported_at_once() {
     assert_eq!(mistakes(&package("-y", &[("ensure", "none"), ("purge", "true")])).len(), 2);
 }
 
 #[test]
-fn only_a_package_that_is_installed_brings_about_arbitrary_things() {
+fn only_installed_packages_may_provide_something() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "package").expect("the type");
     for (ensure, expected) in [("present", true), ("latest", true), ("absent", false)] {

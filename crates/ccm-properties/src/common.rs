@@ -7,10 +7,7 @@ pub static NAME: PropertySpec = common(
     "name",
     VISIBLE,
     None,
-    &[
-        "The name of the resource, unique among those of its type. In a list it is the key above the",
-        "properties instead.",
-    ],
+    &["Name of the resource, unique in its type. In a list, the key above the properties is the name."],
 );
 
 /// Property that every resource has.
@@ -57,28 +54,18 @@ const EXPRESSION: PropertyKind = PropertyKind::Text(TextKind::ANY.matching("^\\s
 
 /// Conditions on which a resource is managed.
 const CONDITIONS: &[PropertySpec] = &[
-    common("if", EXPRESSION, None, &["It is managed only where this is true."]),
-    common("unless", EXPRESSION, None, &["It is not managed where this is true."]),
+    common("if", EXPRESSION, None, &["The resource is managed only if this is true."]),
+    common("unless", EXPRESSION, None, &["The resource is not managed if this is true."]),
 ];
 
 static COMMON: [PropertySpec; 6] = [
-    common(
-        "alias",
-        VISIBLE,
-        None,
-        &["A second name for references, unique like the name. It may stand for a long name."],
-    ),
-    common(
-        "ensure",
-        PropertyKind::TEXT,
-        Some("what its type says"),
-        &["The state that the resource is brought to."],
-    ),
+    common("alias", VISIBLE, None, &["Second name for references, unique in the type like the name."]),
+    common("ensure", PropertyKind::TEXT, Some("depends on the type"), &["Desired state of the resource."]),
     common(
         "provider",
         PropertyKind::TEXT,
-        Some("the one that suits the machine best"),
-        &["The provider that does the work."],
+        Some("the best one for this machine"),
+        &["Provider that does the work."],
     ),
     common(
         "require",
@@ -91,8 +78,8 @@ static COMMON: [PropertySpec; 6] = [
         REFERENCES,
         None,
         &[
-            "Resources that must have succeeded before this one, and whose change triggers its refresh, each as",
-            "`type#name` or `type#alias`.",
+            "Resources that must have succeeded before this one, and whose change triggers a refresh of this one,",
+            "each as `type#name` or `type#alias`.",
         ],
     ),
     common(
@@ -100,7 +87,7 @@ static COMMON: [PropertySpec; 6] = [
         PropertyKind::Record { properties: CONDITIONS, min: 0 },
         None,
         &[
-            "Whether the resource is managed. One that is not is skipped, and counts as satisfied for what requires it.",
+            "Conditions, `if` and `unless`. A resource that is not managed is skipped, and counts as satisfied for others.",
         ],
     ),
 ];

@@ -3,16 +3,16 @@
 use ccm_properties::{JsonMap, properties};
 
 properties! {
-    /// Properties of a manifest that another one applies; their documentation is the reference that users read.
+    /// Properties of a manifest that another one applies; their documentation is the reference for users.
     #[derive(Debug, Default)]
     pub(crate) struct ApplyProperties {
-        /// Change nothing in it, and say what would be changed. It can't take noop away.
+        /// Change nothing in the child, and report what would be changed. `false` does not end the noop of a parent.
         noop: bool { default: Some("`false`") },
-        /// Look at the health of its resources, and manage none. It can't take that away.
+        /// Check the health of the child's resources, and manage none. `false` does not end this mode of a parent.
         health_check_only: bool { default: Some("`false`") },
-        /// Whether it may apply other manifests.
+        /// Let the child apply other manifests.
         allow_apply: bool { default: Some("`true`") },
-        /// Values that are laid over its own data.
+        /// Values that are merged over the child's own data.
         data: JsonMap,
     }
 }

@@ -12,77 +12,76 @@ use super::values::{AbsolutePath, Environment, ExitCode, LogOutput, SearchPath, 
 use crate::principal::Principal;
 
 properties! {
-    /// Properties of an exec; their documentation is the reference that users read.
+    /// Properties of an exec; their documentation is the reference for users.
     #[derive(Debug, Default)]
     pub(crate) struct ExecProperties {
-        /// The command to run. posix: split into words by shell quoting, and never expanded; shell: given whole
-        /// to `/bin/sh -c`.
+        /// Command to run. posix: split into words by shell quoting, never expanded; shell: passed whole to
+        /// `/bin/sh -c`.
         command: Text {
             default: Some("the name of the resource"),
             sensitive: true,
             syntax: TextSyntax::Argv,
         },
-        /// Arguments. If given, `command` is the program alone and is not split. posix only.
+        /// Arguments. With `args`, `command` is the program alone and is not split. posix only.
         args: Vec<Text> { sensitive: true },
-        /// The working directory, an absolute path; it must exist when the command runs.
+        /// Working directory. It must exist when the command runs.
         cwd: AbsolutePath { default: Some("`/`") },
         /// Variables added to the base environment: a list of `KEY=VALUE`, or a map.
         environment: Environment { sensitive: true, presentation: Presentation::Variables },
-        /// Where programs are looked for, by ccm and by the command: absolute directories with `:` between them.
+        /// Search path for programs, for ccm and for the command: absolute directories separated by `:`.
         path: SearchPath { default: Some("`/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`") },
         /// Exit codes that mean success.
         returns: Vec<ExitCode> { default: Some("`[0]`") },
         /// Exit codes that mean success without a change.
         unchanged_returns: Vec<ExitCode> { default: Some("none") },
-        /// How long the command may take, and each guard by itself, such as `30s`, `5m` or `1h30m`; `0` means
-        /// for ever.
+        /// Time limit of the command, and of each guard, such as `30s`, `5m` or `1h30m`; `0` means no limit.
         timeout: Timeout { default: Some("`1h`") },
-        /// Files that the command creates: an absolute path, or a list. If all exist, it is not run.
+        /// Paths that the command creates: one, or a list. If all exist, the command is not run.
         creates: OneOrMany<AbsolutePath>,
-        /// Guards: commands that must all exit with 0, or the command is not run.
+        /// Guards: the command is run only if all of these commands exit with 0.
         onlyif: OneOrMany<Text> { sensitive: true, syntax: TextSyntax::Argv },
-        /// Guards: commands of which none may exit with 0, or the command is not run.
+        /// Guards: the command is run only if none of these commands exits with 0.
         unless: OneOrMany<Text> { sensitive: true, syntax: TextSyntax::Argv },
         /// Run only if a resource in `subscribe` changed. `refreshonly` is the same property.
         refresh_only: bool { default: Some("`false`"), aliases: &["refreshonly"] },
-        /// Let `creates` and guards hold also when a resource in `subscribe` changed.
+        /// Let `creates` and guards decide even if a resource in `subscribe` changed.
         refresh_respects_guards: bool { default: Some("`false`") },
-        /// Whether what the command prints goes to the log line by line while it runs. A failure quotes the last
-        /// 20 lines of each stream in any case, unless `sensitive` is set.
+        /// Show the output of the command line by line while it runs. A failure quotes the last 20 lines of each
+        /// stream with any value, unless `sensitive` is set.
         logoutput: LogOutput { default: Some("`on_failure`") },
-        /// Show and store nothing that the command and its guards print, and hide `command`, `args`, `environment`,
-        /// `stdin`, `expect`, `onlyif` and `unless` wherever properties are shown.
+        /// Neither show nor record the output of the command and its guards, and hide `command`, `args`,
+        /// `environment`, `stdin`, `expect`, `onlyif` and `unless` wherever properties are shown.
         sensitive: bool { default: Some("`false`") },
-        /// What the command reads from standard input.
+        /// Standard input of the command.
         stdin: Text {
-            default: Some("nothing, its input is the null device"),
+            default: Some("the null device"),
             sensitive: true,
             presentation: Presentation::Digest,
         },
-        /// How often the command is tried until it succeeds.
+        /// Maximum number of tries until the command succeeds.
         tries: Tries { default: Some("`1`") },
-        /// The pause after the first try, such as `5s`. It doubles after each further one, up to a minute, and is
-        /// up to a quarter longer by chance.
+        /// Pause after the first try, such as `5s`. The pause doubles after each further try, up to a minute, and is
+        /// up to a quarter longer at random.
         try_sleep: Duration { default: Some("`1s`") },
-        /// Who the command and its guards run as, by name or in digits, with all groups of that user. Only root can
-        /// run them as somebody else.
+        /// User that the command and its guards run as, by name or number, with all groups of that user. Only root
+        /// can name another user.
         user: Principal { default: Some("the user who runs ccm") },
-        /// Their primary group, by name or in digits.
-        group: Principal { default: Some("that of the user") },
-        /// The permissions that their new files do not get, in octal digits.
+        /// Primary group of the command and its guards, by name or number.
+        group: Principal { default: Some("the primary group of the user") },
+        /// Permissions that new files of the command and its guards do not get, in octal digits.
         umask: Umask { default: Some("`022`") },
-        /// What the command has to do to count as a success: `exit_code`, `stdout`, `stderr`, `stdout_json`.
+        /// Expected result, without which the command fails: `exit_code`, `stdout`, `stderr`, `stdout_json`.
         expect: Expectations {
             sensitive: true,
             kind: PropertyKind::Record { properties: Expectations::PROPERTIES, min: 1 },
         },
-        /// What other resources may use as `Captures.NAME.KEY`: a map of keys to `stdout.json.a.b`, `stdout.raw`,
-        /// `stderr.raw`, `exit_code` or `duration_ms`.
+        /// Values for other resources, which use them as `Captures.NAME.KEY`: a map of keys to `stdout.json.a.b`,
+        /// `stdout.raw`, `stderr.raw`, `exit_code` or `duration_ms`.
         capture: Captures,
-        /// The executor that starts the command, by its name below `ccm` and `executors`.
+        /// Name of the executor that starts the command, declared below `ccm` and `executors`.
         executor: Text { default: Some("none") },
-        /// What the command and its guards are kept from: `mode`, `workdir`, `env`, `network`, `read`, `write`,
-        /// `unix_sockets`, `advisory`. `{}` closes all that can be closed.
+        /// Confinement of the command and its guards: `mode`, `workdir`, `env`, `network`, `read`, `write`,
+        /// `unix_sockets`, `advisory`. `{}` closes everything that can be closed.
         sandbox: SandboxProperties,
     }
 }

@@ -7,26 +7,26 @@ use super::values::{Mode, SourcePath};
 use crate::principal::Principal;
 
 properties! {
-    /// Properties of a file; their documentation is the reference that users read.
+    /// Properties of a file; their documentation is the reference for users.
     #[derive(Debug, Default)]
     pub(crate) struct FileProperties {
-        /// What the file holds, written as it is. Without `content` and `source` only the attributes are managed,
-        /// and a file that is missing is made empty.
+        /// Content of the file, written exactly. Without `content` and `source` only the attributes are managed,
+        /// and a missing file is created empty.
         content: Text { sensitive: true, presentation: Presentation::Digest },
-        /// A local file to copy the content from; a relative path starts from the directory of the manifest.
+        /// Local file to copy the content from; a relative path starts from the directory of the manifest.
         source: SourcePath,
-        /// The user who owns it, by name or number.
-        owner: Principal { default: Some("not managed; new ones belong to the user ccm runs as") },
-        /// The group it belongs to, by name or number.
+        /// Owner, by name or number.
+        owner: Principal { default: Some("not managed; new files belong to the user who runs ccm") },
+        /// Group, by name or number.
         group: Principal { default: Some("not managed") },
-        /// Permissions in octal digits, such as `0644`; a directory gets `x` wherever this gives `r` or `w`.
+        /// Permissions in octal digits, such as `0644`; a directory gets `x` wherever `mode` gives `r` or `w`.
         mode: Mode { default: Some("not managed; new files have `0644`, new directories `0755`") },
         /// Remove a directory with everything in it. Only with `ensure: absent`.
         force: bool { default: Some("`false`") },
-        /// Keep a copy of the old content in ccm's state directory before it is replaced or removed.
+        /// Copy the old content to ccm's state directory before it is replaced or removed.
         backup: bool { default: Some("`false`") },
-        /// Show neither the content nor its size or checksum, not in a diff either, and hide it wherever else it
-        /// would appear from then on, if it is no longer than 64 KiB.
+        /// Show neither the content nor its size or checksum, not even in a diff. ccm also hides the content
+        /// everywhere else from then on, if it is no longer than 64 KiB.
         sensitive: bool { default: Some("`false`") },
     }
 }

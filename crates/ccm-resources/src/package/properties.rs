@@ -5,20 +5,20 @@ use std::time::Duration;
 use ccm_properties::properties;
 
 properties! {
-    /// Properties of a package; their documentation is the reference that users read.
+    /// Properties of a package; their documentation is the reference for users.
     #[derive(Debug, Default)]
     pub(crate) struct PackageProperties {
-        /// Refresh the index of packages before something is looked up in it for a change, if it is older than this; `0`
-        /// refreshes it whenever a change is due.
+        /// Refresh a package index that is older than this before a change; `0` refreshes the index before every
+        /// change.
         update_cache: Duration { default: Some("the index is used as it is") },
-        /// Install what the package recommends, too: recommended packages of apt, weak dependencies of dnf.
+        /// Install recommended packages (apt) or weak dependencies (dnf), too.
         recommends: bool { default: Some("`false`") },
-        /// Remove the configuration files as well. Only with `ensure: absent`, and with apt.
+        /// Remove the configuration files as well. Only with `ensure: absent` and apt.
         purge: bool { default: Some("`false`") },
-        /// How long a call of the package tool may take that fetches or changes something; `0` means for ever. Of packages that
-        /// are changed together the longest counts.
+        /// Time limit of a call of the package tool that downloads or changes something; `0` means no limit. The
+        /// longest limit counts for packages that are changed together.
         timeout: Duration { default: Some("`1h`") },
-        /// How long to wait while another program works on the packages of the machine; `0` does not wait.
+        /// Maximum wait while another program changes packages; `0` does not wait.
         lock_timeout: Duration { default: Some("`5m`") },
     }
 }

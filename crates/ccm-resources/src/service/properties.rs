@@ -7,20 +7,20 @@ use ccm_properties::properties;
 use super::values::OnRefresh;
 
 properties! {
-    /// Properties of a service; their documentation is the reference that users read.
+    /// Properties of a service; their documentation is the reference for users.
     #[derive(Debug, Default)]
     pub(crate) struct ServiceProperties {
-        /// Whether it is started when the machine boots, or whatever else its unit file names.
+        /// Start the service at boot, or at the other events that its unit file names.
         enable: bool { default: Some("not managed") },
-        /// Whether it is kept from being started by anybody. `true` needs `ensure: stopped`.
+        /// Keep everybody from starting the service. `true` needs `ensure: stopped`.
         masked: bool { default: Some("not managed") },
-        /// What a change of a resource in `subscribe` does to it while it runs; what does not run is started instead.
+        /// Action on a running service after a change of a resource in `subscribe`; a service that does not run is started.
         on_refresh: OnRefresh { default: Some("`restart`") },
-        /// How long it may take to start, to stop, or to end what it is just doing, such as `30s` or `5m`.
+        /// Time limit to start, to stop, or to finish what the service is doing, such as `30s` or `5m`.
         timeout: Duration {
-            default: Some("what the unit itself allows, or `90s`; to start and stop, 90 seconds more"),
+            default: Some("the unit's own limit, or `90s`; 90 seconds more to start and stop"),
         },
-        /// It belongs to the user who runs ccm, and to that user's own manager of services.
+        /// Use the service manager of the user who runs ccm.
         user: bool { default: Some("`false`") },
     }
 }

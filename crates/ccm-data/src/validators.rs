@@ -64,7 +64,7 @@ pub enum ValidatorError {
 pub static VALIDATORS: &[Validator] = &[
     Validator {
         names: &["isIP", "is_ip"],
-        summary: "An IP address, of version 4 or 6.",
+        summary: "An IP address (version 4 or 6).",
         holds: &["192.168.1.1", "2001:db8::1", "::"],
         fails: &["", "192.168.1", "192.168.1.256", "192.168.1.0/24", "example.com", " 10.0.0.1"],
         check: Check::Value(|text| text.parse::<IpAddr>().is_ok()),
@@ -106,14 +106,14 @@ pub static VALIDATORS: &[Validator] = &[
     },
     Validator {
         names: &["isRegex", "is_regex"],
-        summary: "A text in which a regular expression matches: `isRegex(value, \"^[a-z]+$\")`.",
+        summary: "A text that a regular expression matches: `isRegex(value, \"^[a-z]+$\")`.",
         holds: &["abc"],
         fails: &["", "ABC", "abc1"],
         check: Check::Pattern,
     },
     Validator {
         names: &["isShellSafe", "is_shell_safe", "is_shellsafe"],
-        summary: "A text in which a shell finds no command: none of `` ` $ ; | & > < ( ) `` and no line end.",
+        summary: "A text without characters that are special to a shell: no `` ` $ ; | & > < ( ) `` and no line end.",
         holds: &["", "a b", "/etc/app.conf", "it's", "a=b"],
         fails: &[
             "a;b", "$HOME", "`id`", "a|b", "a&b", "a>b", "a<b", "(a", "a)", "a\nb", "a\n", "a\rb", "a\0b",
@@ -122,14 +122,14 @@ pub static VALIDATORS: &[Validator] = &[
     },
     Validator {
         names: &["isHostname", "is_hostname"],
-        summary: "A name of a host: letters, digits and dashes, in parts between dots.",
+        summary: "A host name: letters, digits and dashes, in parts separated by dots.",
         holds: &["web", "web-1", "web.example.com", "3com.example", "x--y"],
         fails: &["", "-web", "web-", "web_1", "a..b", "web.", ".web", "a b", "ä", "10.0.0.1"],
         check: Check::Value(is_hostname),
     },
     Validator {
         names: &["isFQDN", "is_fqdn"],
-        summary: "A name of a host with its domain; a dot at its end is allowed.",
+        summary: "A host name with its domain; a dot at the end is allowed.",
         holds: &["web.example.com", "example.com."],
         fails: &["", "web", "web.", ".", "example..com", "web.example.1", "10.0.0.1"],
         check: Check::Value(is_fqdn),

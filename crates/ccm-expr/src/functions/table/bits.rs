@@ -6,7 +6,7 @@ use crate::nature::Base;
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
-        doc("Bits", "bitand", "bitand(a, b)", "The bits that both have.", &[("bitand(6, 3)", "2")]),
+        doc("Bits", "bitand", "bitand(a, b)", "Bits that are set in both.", &[("bitand(6, 3)", "2")]),
         2,
         2,
         &[Accepts::INT],
@@ -14,7 +14,7 @@ pub(super) static ROWS: &[Builtin] = &[
         Run::Plain(bits::and),
     ),
     row(
-        doc("Bits", "bitor", "bitor(a, b)", "The bits that either has.", &[("bitor(6, 1)", "7")]),
+        doc("Bits", "bitor", "bitor(a, b)", "Bits that are set in either.", &[("bitor(6, 1)", "7")]),
         2,
         2,
         &[Accepts::INT],
@@ -22,7 +22,7 @@ pub(super) static ROWS: &[Builtin] = &[
         Run::Plain(bits::or),
     ),
     row(
-        doc("Bits", "bitxor", "bitxor(a, b)", "The bits that one of them has.", &[("bitxor(6, 3)", "5")]),
+        doc("Bits", "bitxor", "bitxor(a, b)", "Bits that are set in exactly one.", &[("bitxor(6, 3)", "5")]),
         2,
         2,
         &[Accepts::INT],
@@ -34,7 +34,7 @@ pub(super) static ROWS: &[Builtin] = &[
             "Bits",
             "bitnand",
             "bitnand(a, b)",
-            "The bits of the first that the second has not.",
+            "Bits that are set in the first and not in the second.",
             &[("bitnand(6, 3)", "4")],
         ),
         2,
@@ -44,7 +44,7 @@ pub(super) static ROWS: &[Builtin] = &[
         Run::Plain(bits::nand),
     ),
     row(
-        doc("Bits", "bitshl", "bitshl(a, b)", "The bits moved to the left.", &[("bitshl(1, 4)", "16")]),
+        doc("Bits", "bitshl", "bitshl(a, b)", "Bits shifted to the left.", &[("bitshl(1, 4)", "16")]),
         2,
         2,
         &[Accepts::INT],
@@ -56,7 +56,7 @@ pub(super) static ROWS: &[Builtin] = &[
             "Bits",
             "bitshr",
             "bitshr(a, b)",
-            "The bits moved to the right, with the sign.",
+            "Bits shifted to the right, keeping the sign.",
             &[("bitshr(-16, 2)", "-4")],
         ),
         2,
@@ -70,7 +70,7 @@ pub(super) static ROWS: &[Builtin] = &[
             "Bits",
             "bitushr",
             "bitushr(a, b)",
-            "The bits moved to the right, without the sign.",
+            "Bits shifted to the right, without the sign.",
             &[("bitushr(16, 2)", "4")],
         ),
         2,
@@ -80,7 +80,7 @@ pub(super) static ROWS: &[Builtin] = &[
         Run::Plain(bits::ushr),
     ),
     row(
-        doc("Bits", "bitnot", "bitnot(a)", "The bits it has not.", &[("bitnot(1)", "-2")]),
+        doc("Bits", "bitnot", "bitnot(a)", "All bits inverted.", &[("bitnot(1)", "-2")]),
         1,
         1,
         &[Accepts::INT],

@@ -4,8 +4,9 @@ use std::io::{BufRead as _, BufReader};
 
 use ccm_testkit::Scratch;
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
-use crate::{apply_endless, apply_execs, ccm, without_limit};
+use crate::{apply, apply_endless, apply_execs, ccm, without_limit};
 
 /// A directory, a file in it, and what follows from it.
 const CHAIN: &str = "
@@ -267,6 +268,40 @@ ccm:
         let called = ccm(&scratch, &["graph", "manifest.yaml", "--format", format]).run();
         assert_snapshot!(format!("graph_{format}"), called.shown());
     }
+}
+
+#[test]
+fn a_child_manifest_fails_with_its_resources() {
+    let scratch = Scratch::new();
+    let text = "
+ccm:
+  resources:
+    - apply: [child.yaml: {alias: child}]
+    - exec: [after: {command: 'true', require: [apply#child]}]
+";
+    scratch.write(
+        "child.yaml",
+        "ccm: {resources: [{exec: [{bad: {command: 'false'}}, {good: {command: 'true'}}]}]}",
+    );
+    let called = apply(&scratch, text, &[]);
+    assert_eq!(called.code, 4);
+    for line in [
+        "apply#child.yaml failed ensure=present runtime=…: 1 of its 2 resources failed: exec#bad",
+        "      something may have been changed",
+        "exec#after unmet ensure=present: exec#bad failed",
+        "Summary: 4 resources in …: 1 changed, 2 failed, 1 unmet",
+        "  failed: exec#bad",
+    ] {
+        assert!(called.shown().contains(line), "{line}: {}", called.shown());
+    }
+    assert!(!called.stdout.contains("failed: apply#"), "{}", called.shown());
+    let called = apply(&scratch, text, &["--output", "jsonl"]);
+    let lines =
+        called.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+    let line = lines.into_iter().find(|line| line["type"] == "apply").expect("a line of the child");
+    assert_eq!(line["failure"], json!({"kind": "child", "property": null, "changed": true}));
+    assert_eq!(line["error"], json!(["1 of its 2 resources failed: exec#bad"]));
+    assert_eq!([&line["skipped"], &line["changed"], &line["failed"]], [false, true, true]);
 }
 
 #[test]

@@ -7,10 +7,13 @@ use crate::contract::Context;
 use crate::harness::{Turn, caught};
 use crate::known::Ahead;
 use crate::managed::Managed;
-use crate::trace::Names;
+use crate::names::Names;
 
 /// So many states are held at most.
 const MOST: usize = 256;
+
+/// Maximum number of resources that a debug message names.
+pub(crate) const MAX_TRACED: usize = 20;
 
 /// So far the walk is looked ahead for more of the same kind.
 const FARTHEST: usize = 4 * MOST;
@@ -47,7 +50,7 @@ pub(crate) async fn read(
     if most > 1 && is_as_written && turn.trigger.is_none() && !turn.known.reads_singly() {
         let (indices, mut others) = gather(turn, managed, most - 1, context);
         if !others.is_empty() {
-            debug!(with = %Names(turn.catalog, &indices), "reading states together");
+            debug!(with = %Names::new(turn.catalog, &indices, MAX_TRACED), "reading states together");
             let before = turn.known.forgotten();
             let results = caught(managed.read_many(&mut others, context)).await;
             let Ok(Some(mut results)) = results else {
@@ -82,7 +85,7 @@ fn gather(
     });
     // What is wrong with one of them shows at its turn.
     let bound = later.filter_map(|later| {
-        let bound = turn.resource_type.bind(later.resource, context.host).ok()?;
+        let bound = turn.binder.bind(later.resource, context.host).ok()?;
         managed.is_like(&*bound).then_some((later.index, bound))
     });
     bound.take(most).unzip()

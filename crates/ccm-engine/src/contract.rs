@@ -16,6 +16,13 @@ use crate::known::Known;
 
 /// A resource type, as the loader and the engine see it.
 pub trait ResourceType: TypeSpec + Sync {
+    /// Returns what binds the resources of the type to providers. `None` for a type whose resources are the nodes of groups
+    /// ([`TypeSpec::child_manifest`]), because the engine itself knows what becomes of a group.
+    fn binder(&self) -> Option<&dyn Binder>;
+}
+
+/// Binds the resources of a type to providers.
+pub trait Binder {
     /// Builds the typed properties of a resource and chooses its provider. [`crate::bind`] does the choosing, and
     /// [`crate::TypedResource`] all of it.
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure>;

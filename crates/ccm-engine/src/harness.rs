@@ -12,7 +12,7 @@ use ccm_model::{
 use tracing::debug;
 
 use crate::ahead::{self, Later};
-use crate::contract::{Context, Decision, Described, ResourceType, Trigger, Verified, reason};
+use crate::contract::{Binder, Context, Decision, Described, Trigger, Verified, reason};
 use crate::known::{Ahead, Known};
 use crate::late::{LateValues, Progress, Resolved};
 use crate::managed::Managed;
@@ -24,7 +24,7 @@ pub(crate) struct Turn<'a> {
     pub catalog: &'a Catalog,
     pub index: ResourceIndex,
     pub resource: &'a Resource,
-    pub resource_type: &'a dyn ResourceType,
+    pub binder: &'a dyn Binder,
     pub late: &'a dyn LateValues,
     pub progress: &'a dyn Progress,
     pub noop: bool,
@@ -181,7 +181,7 @@ async fn manage(
             debug!("using the prefetched state");
             (managed, Some(read))
         }
-        None => (turn.resource_type.bind(resource, context.host)?, None),
+        None => (turn.binder.bind(resource, context.host)?, None),
     };
     handled.provider = Some(managed.provider());
     debug!(provider = %managed.provider(), "provider chosen");

@@ -5,24 +5,25 @@
 
 mod ahead;
 mod contract;
+mod groups;
 mod harness;
 mod known;
 mod late;
 mod ledger;
 mod managed;
+mod names;
 mod noop_changes;
 mod refreshes;
 mod rules;
 mod run;
 mod shown;
 mod together;
-mod trace;
 mod typed;
 mod walk;
 
 pub use contract::{
-    Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Rule, Suitability, Trigger,
-    Verified,
+    Binder, Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Rule, Suitability,
+    Trigger, Verified,
 };
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
 #[cfg(feature = "testing")]

@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use ccm_graph::Graph;
 use ccm_model::{
-    Failure, FailureKind, Outcome, OwedCause, OwedRefresh, Refreshes as Summary, Resource, ResourceId,
-    ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction, error_layers,
+    Failure, FailureKind, Outcome, OwedCause, OwedRefresh, Refreshes as Summary, ResourceId, ResourceIndex,
+    SettledCause, SettledRefresh, StillOwed, Transaction, error_layers,
 };
 use ccm_redaction::Redactor;
 
+use crate::groups::Groups;
 use crate::ledger::{Debt, Debts, Ledger, Named, Pair, dropped, hash, owed, paid, whole};
 use crate::run::Run;
 
@@ -39,14 +40,13 @@ impl Standing {
 pub(crate) struct Refreshes<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
+    groups: &'a Groups<'a>,
     /// None if this run remembers nothing.
     ledger: Option<&'a Ledger>,
     /// Names are written as they are shown: without what was sensitive at the last writing.
     redactor: Arc<Redactor>,
     /// A name in the file holds something that has become sensitive since.
     is_renamed: bool,
-    /// What stands for each child.
-    stand_ins: Vec<Option<ResourceIndex>>,
     standing: BTreeMap<Subscription, Standing>,
     /// What resources of other manifests of the same name owe.
     of_others: BTreeMap<Pair, Debt>,
@@ -59,22 +59,14 @@ pub(crate) struct Refreshes<'a> {
 type Subscription = (ResourceIndex, ResourceIndex);
 
 impl<'a> Refreshes<'a> {
-    pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph) -> Self {
-        let mut stand_ins = vec![None; run.catalog.children.len()];
-        if !stand_ins.is_empty() {
-            for index in run.catalog.indices() {
-                if let Some(child) = run.catalog.resource(index).stands_for {
-                    stand_ins[child.get()] = Some(index);
-                }
-            }
-        }
+    pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph, groups: &'a Groups<'a>) -> Self {
         let mut refreshes = Self {
             run,
             graph,
+            groups,
             ledger: run.ledger,
             redactor: run.secrets.redactor(),
             is_renamed: false,
-            stand_ins,
             standing: BTreeMap::new(),
             of_others: BTreeMap::new(),
             asked_by: HashMap::new(),
@@ -158,9 +150,9 @@ impl<'a> Refreshes<'a> {
         Pair { subscriber: self.named(subscriber), source: self.named(source) }
     }
 
-    /// To whom a subscriber can owe something. What stands for a child has nothing of its own to refresh.
+    /// To whom a subscriber can owe something. The node of a group has nothing of its own to refresh.
     fn subscriptions(&self, subscriber: ResourceIndex) -> Vec<ResourceIndex> {
-        if self.run.catalog.resource(subscriber).stands_for.is_some() {
+        if self.run.catalog.resource(subscriber).node_of.is_some() {
             return Vec::new();
         }
         self.graph.subscriptions(subscriber).collect()
@@ -168,16 +160,13 @@ impl<'a> Refreshes<'a> {
 
     /// What a change of a resource asks for. Who is in noop is asked for nothing.
     fn asked_for(&self, index: ResourceIndex) -> Vec<Subscription> {
-        let catalog = self.run.catalog;
-        let around = catalog.children_around(catalog.resource(index));
-        // With it, what stands for the manifests around it changes.
-        let sources = std::iter::once(index).chain(around.filter_map(|child| self.stand_ins[child.get()]));
-        let is_asked = |resource: &Resource| {
-            resource.stands_for.is_none() && !resource.child.is_some_and(|child| catalog.child(child).noop)
+        let sources = std::iter::once(index).chain(self.groups.nodes_around(index));
+        let is_asked = |index: ResourceIndex| {
+            self.run.catalog.resource(index).node_of.is_none() && !self.groups.policy(index).is_always_noop
         };
         sources
             .flat_map(|source| self.graph.subscribers(source).map(move |subscriber| (subscriber, source)))
-            .filter(|(subscriber, _)| is_asked(catalog.resource(*subscriber)))
+            .filter(|(subscriber, _)| is_asked(*subscriber))
             .collect()
     }
 
@@ -249,8 +238,7 @@ impl<'a> Refreshes<'a> {
                 }
             }
         }
-        let child = self.run.catalog.resource(index).child;
-        let noop = if child.is_some_and(|child| self.run.catalog.child(child).noop) {
+        let noop = if self.groups.policy(index).is_always_noop {
             Some(OwedCause::NoopManifest)
         } else {
             self.run.noop.then_some(OwedCause::Noop)

@@ -10,6 +10,7 @@ use ccm_model::{Catalog, Event, Resource, ResourceIndex, RunSummary, SessionStar
 use ccm_redaction::Secrets;
 
 use crate::contract::ResourceType;
+use crate::groups::Groups;
 use crate::late::LateValues;
 use crate::ledger::Ledger;
 use crate::walk::Walk;
@@ -69,7 +70,8 @@ impl Run<'_> {
             message: self.catalog.pre_message.clone(),
         }));
         let graph = Graph::of(self.catalog);
-        let mut walk = Walk::new(self, &graph);
+        let groups = Groups::new(self);
+        let mut walk = Walk::new(self, &graph, &groups);
         walk.all(on_event).await;
         let summary = RunSummary {
             noop: self.noop,

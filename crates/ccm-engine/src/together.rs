@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use ccm_model::{Failure, FailureKind, Reason, ResourceIndex};
 use tracing::debug;
 
-use crate::ahead::Standing;
+use crate::ahead::{MAX_TRACED, Standing};
 use crate::contract::{Context, Decision};
 use crate::harness::Turn;
 use crate::known::Ahead;
 use crate::managed::{Managed, without_effect};
-use crate::trace::Names;
+use crate::names::Names;
 
 /// So far the walk is looked ahead for neighbours.
 const FARTHEST: usize = 256;
@@ -74,7 +74,7 @@ pub(crate) async fn execute(
         debug!("executing");
         return managed.execute(context).await;
     }
-    debug!(with = %Names(turn.catalog, &executed[1..]), "executing together");
+    debug!(with = %Names::new(turn.catalog, &executed[1..], MAX_TRACED), "executing together");
     let mut indices = Vec::with_capacity(neighbours.len());
     let mut others = Vec::with_capacity(neighbours.len());
     for Neighbour { index, managed, reason, diff } in neighbours {
@@ -118,7 +118,7 @@ async fn neighbours(turn: &Turn<'_>, first: &dyn Managed, context: &mut Context<
             Some(Ahead { managed, read: Ok(()) }) => managed,
             Some(_) => break,
             None => {
-                let Ok(mut managed) = turn.resource_type.bind(later.resource, context.host) else { break };
+                let Ok(mut managed) = turn.binder.bind(later.resource, context.host) else { break };
                 if !first.is_like(&*managed) || managed.read(false, context).await.is_err() {
                     break;
                 }

@@ -4,7 +4,7 @@ use ccm_host::Host;
 use ccm_model::{Diagnostic, Entry, Failure, FailureKind, Resource};
 use ccm_properties::{Checked, PropertyError, PropertySet, TypeSpec, decode};
 
-use crate::contract::{Provider, ResourceKind, ResourceType};
+use crate::contract::{Binder, Provider, ResourceKind, ResourceType};
 use crate::managed::{Managed, bind};
 
 /// Resource type with typed properties and providers.
@@ -65,6 +65,12 @@ fn property_of<'r>(diagnostic: &Diagnostic, resource: &'r Resource) -> Option<&'
 }
 
 impl<T: TypedResource> ResourceType for T {
+    fn binder(&self) -> Option<&dyn Binder> {
+        Some(self)
+    }
+}
+
+impl<T: TypedResource> Binder for T {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
         let (written, errors) = decode::<T::Written>(&resource.properties);
         if !errors.is_empty() {

@@ -9,19 +9,19 @@ use std::rc::Rc;
 use ccm_graph::Graph;
 use ccm_host::{Host, Level};
 use ccm_model::{
-    Artifacts, CatalogNames, ChildIndex, Control, Counts, Event, Failure, FailureKind, Missing, Outcome,
+    Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex, Missing, Outcome,
     OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction,
 };
 use ccm_properties::TypeSpec;
 use tracing::{Instrument as _, debug, debug_span};
 
-use crate::contract::{Context, Trigger, reason};
+use crate::contract::{Context, ResourceType, Trigger, reason};
+use crate::groups::{GroupProgress, Groups};
 use crate::harness::{Handled, Turn, WouldChange, handle};
 use crate::known::{Forgetting, Known};
 use crate::late::{Progress, Resolved};
 use crate::noop_changes::{NoopChange, NoopChanges};
 use crate::refreshes::Refreshes;
-use crate::rules::EngineRule;
 use crate::run::Run;
 use crate::shown;
 use crate::together::Together;
@@ -33,19 +33,10 @@ struct Done {
     finished: bool,
     /// It changed, or in noop would have.
     changed: bool,
-    /// It was in noop, with the whole run or with the child it is a resource of.
+    /// It was in noop, with the whole run or with its group.
     noop: bool,
     /// The resources whose failure, or whose noop, keeps what depends on this one from its turn.
     culprits: Option<Rc<[ResourceIndex]>>,
-}
-
-/// What the walk remembers of a child.
-#[derive(Clone, Default)]
-struct Progressed {
-    /// A resource of it changed; if it is in noop, would have.
-    changed: bool,
-    /// The first resource of it that failed, if that ends it.
-    culprit: Option<ResourceIndex>,
 }
 
 /// What triggers a resource.
@@ -73,6 +64,7 @@ impl Triggers {
 pub(crate) struct Walk<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
+    groups: &'a Groups<'a>,
     /// All resources, in the order of their turns.
     order: Vec<ResourceIndex>,
     /// How many of them had their turn, or have it now.
@@ -83,22 +75,21 @@ pub(crate) struct Walk<'a> {
     known: Known,
     together: Together,
     done: Vec<Done>,
-    children: Vec<Progressed>,
+    progress: GroupProgress<'a>,
     noop_changes: NoopChanges,
     pub(crate) counts: Counts,
     pub(crate) stopped: Option<StopCause>,
-    /// The first failed resource, if that ends the run for the rest.
-    culprit: Option<ResourceIndex>,
     pub(crate) refreshes: RefCell<Refreshes<'a>>,
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph) -> Self {
+    pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph, groups: &'a Groups<'a>) -> Self {
         let selected = run.only.map(|only| graph.with_requirements(only));
         let done = vec![Done::default(); run.catalog.resources.len()];
         Self {
             run,
             graph,
+            groups,
             order: graph.order(),
             begun: 0,
             selected,
@@ -106,12 +97,11 @@ impl<'a> Walk<'a> {
             known: Known::default(),
             together: Together::default(),
             done,
-            children: vec![Progressed::default(); run.catalog.children.len()],
+            progress: GroupProgress::new(groups),
             noop_changes: NoopChanges::default(),
             counts: Counts::default(),
             stopped: None,
-            culprit: None,
-            refreshes: RefCell::new(Refreshes::new(run, graph)),
+            refreshes: RefCell::new(Refreshes::new(run, graph, groups)),
         }
     }
 
@@ -195,37 +185,34 @@ impl<'a> Walk<'a> {
     ) -> (Outcome, Handled, Triggers) {
         let run = self.run;
         let resource = run.catalog.resource(index);
-        let noop = self.is_noop(resource);
-        if let Some(child) = resource.stands_for {
-            let (outcome, handled) = match self.late_control(index) {
-                Some(outcome) => (outcome, Handled::default()),
-                None => self.child_ended(child),
-            };
+        if let Some(group) = resource.node_of {
+            let (outcome, handled) = self.end_of_group(index, group);
             return (outcome, handled, Triggers::default());
         }
+        let policy = self.groups.policy(index);
         let triggers = self.triggers(index);
-        let Some(resource_type) = run.resource_type(resource) else {
+        let Some(binder) = run.resource_type(resource).and_then(ResourceType::binder) else {
             let message = format!("internal error: no type `{}`", resource.id.type_name);
             let failure = Failure::new(FailureKind::Internal, message);
             return (Outcome::Failed(Box::new(failure)), Handled::default(), triggers);
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
         let before = |missing: &Missing| self.would_change_before(index, missing);
-        let is_never_done = |on: ResourceIndex| self.is_never_done_for(on, index);
+        let is_never_done = |on: ResourceIndex| self.groups.is_never_done_for(on, index);
         let later = |distance: usize| self.later(resource, distance);
         let turn = Turn {
             catalog: run.catalog,
             is_never_done: &is_never_done,
             index,
             resource,
-            resource_type,
+            binder,
             late: run.late,
             progress: self,
-            noop,
+            noop: policy.noop,
             trigger: triggers.trigger(),
             before_execute: &|executed| self.refreshes.borrow_mut().ask(executed),
             describe_unchanged: run.describe_unchanged,
-            ends_on_failure: self.ends_on_failure(resource),
+            ends_on_failure: policy.ends_on_failure,
             known: &self.known,
             together: &self.together,
             later: &later,
@@ -241,7 +228,7 @@ impl<'a> Walk<'a> {
             queries: run.host.executor,
             known: &self.known,
             cancellation: run.stop.cancellation,
-            directory: resource.child.map_or(run.directory, |child| &run.catalog.child(child).directory),
+            directory: policy.directory,
             state_directory: run.state_directory,
             diff: run.diff,
             describe_unchanged: run.describe_unchanged,
@@ -266,7 +253,8 @@ impl<'a> Walk<'a> {
     fn triggers(&self, index: ResourceIndex) -> Triggers {
         let owed = self.refreshes.borrow().owed_from_earlier(index);
         // What a run would only have changed sets nothing really in motion, and noop says what a run does.
-        let changed = |on: &ResourceIndex| self.done[on.get()].changed && !self.is_never_done_for(*on, index);
+        let changed =
+            |on: &ResourceIndex| self.done[on.get()].changed && !self.groups.is_never_done_for(*on, index);
         let triggers = |on: &ResourceIndex| changed(on) || owed.iter().any(|(source, _)| source == on);
         let by: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
         let is_only_owed = !owed.is_empty() && !by.iter().any(changed);
@@ -275,7 +263,7 @@ impl<'a> Walk<'a> {
 
     /// Finds the resource that is most likely to provide, once it is not in noop, what this one lacks.
     fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
-        let is_never_made = self.is_noop_always(index);
+        let is_never_made = self.groups.policy(index).is_always_noop;
         let change = self.noop_changes.nearest(index, missing, is_never_made, self.graph)?;
         let resource = self.run.catalog.resource(change.resource).id.clone();
         Some(WouldChange { resource, is_related: change.is_related })
@@ -291,11 +279,10 @@ impl<'a> Walk<'a> {
             self.known.read_singly();
         }
         let is_arbitrary = resource_type.may_provide(resource);
-        Some(NoopChange { is_never_made: self.is_noop_always(index), is_arbitrary, claims })
+        Some(NoopChange { is_never_made: self.groups.policy(index).is_always_noop, is_arbitrary, claims })
     }
 
-    /// What becomes of a resource that stands for a child if its `control` is known only now, and does not
-    /// let it be managed.
+    /// Returns the outcome of the node of a group whose `control` is known only now, if that does not let it be managed.
     fn late_control(&self, index: ResourceIndex) -> Option<Outcome> {
         let resource = self.run.catalog.resource(index);
         if resource.control != Control::Late {
@@ -310,54 +297,35 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a child came to, all its resources having had their turn.
-    fn child_ended(&self, child: ChildIndex) -> (Outcome, Handled) {
-        let outcome = match (self.children[child.get()].changed, self.is_noop_child(child)) {
-            (false, _) => Outcome::Unchanged,
-            (true, false) => Outcome::Changed,
-            (true, true) => Outcome::WouldChange { message: "Would have applied the manifest".to_owned() },
-        };
-        let rule = if outcome.is_change() { EngineRule::ChildChanged } else { EngineRule::ChildUnchanged };
-        (outcome, Handled { reason: Some(reason(&rule)), ..Handled::default() })
-    }
-
-    fn is_noop_child(&self, child: ChildIndex) -> bool {
-        self.run.noop || self.run.catalog.child(child).noop
+    /// Returns the outcome of the node of a group, all members having had their turn.
+    fn end_of_group(&self, index: ResourceIndex, group: GroupIndex) -> (Outcome, Handled) {
+        if !self.progress.has_failed(group)
+            && let Some(outcome) = self.late_control(index)
+        {
+            return (outcome, Handled::default());
+        }
+        let (outcome, rule) = self.progress.outcome(group);
+        (outcome, Handled { reason: rule.as_ref().map(reason), ..Handled::default() })
     }
 
     fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
         self.counts.add(outcome, self.run.noop);
-        let resource = self.run.catalog.resource(index);
-        let noop = self.is_noop(resource);
+        self.progress.record(index, outcome);
+        let noop = self.groups.policy(index).noop;
         let changed = outcome.is_change();
-        let done = &mut self.done[index.get()];
-        (done.finished, done.changed, done.noop) = (true, changed, noop);
         let change = if changed && noop { self.noop_change(index) } else { None };
         self.noop_changes.push(index, change, self.graph);
-        if let Outcome::Skipped { cause: SkipCause::Undone { noop } } = outcome
-            && self.done[index.get()].culprits.is_none()
-        {
-            let names = self.names.get_or_init(|| self.run.catalog.names());
-            self.done[index.get()].culprits =
-                Some(noop.iter().filter_map(|culprit| names.find(culprit)).collect());
-        }
-        let failed = matches!(outcome, Outcome::Failed(_));
-        if failed {
-            self.done[index.get()].culprits = Some(Rc::from([index]));
-            if self.run.fail_on_error || self.run.catalog.fail_on_error {
-                self.culprit.get_or_insert(index);
-            }
-        }
-        if !changed && !failed {
-            return;
-        }
-        for child in self.run.catalog.children_around(resource) {
-            let counts = changed && (!self.is_noop_always(index) || self.run.catalog.child(child).noop);
-            let progressed = &mut self.children[child.get()];
-            progressed.changed |= counts;
-            if failed && self.run.catalog.child(child).fail_on_error {
-                progressed.culprit.get_or_insert(index);
-            }
+        let done = &mut self.done[index.get()];
+        (done.finished, done.changed, done.noop) = (true, changed, noop);
+        if done.culprits.is_none() {
+            done.culprits = match outcome {
+                Outcome::Failed(_) => Some(Rc::from([index])),
+                Outcome::Skipped { cause: SkipCause::Undone { noop } } => {
+                    let names = self.names.get_or_init(|| self.run.catalog.names());
+                    Some(noop.iter().filter_map(|culprit| names.find(culprit)).collect())
+                }
+                _ => None,
+            };
         }
     }
 }

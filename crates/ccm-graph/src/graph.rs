@@ -1,6 +1,6 @@
 //! What depends on what.
 
-use ccm_model::{Catalog, Dependency, ResourceIndex};
+use ccm_model::{Catalog, Dependency, GroupIndex, ResourceIndex};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeRef};
 use petgraph::{Incoming, Outgoing};
@@ -27,6 +27,9 @@ pub struct Edge {
 
 /// The resources of a catalog and what they depend on.
 ///
+/// Groups are known as such: their members come after everything that the node of the group depends on, and before the
+/// node.
+///
 /// Between two resources there is one edge, whatever the number of times it was given; if one of them is a
 /// subscription, the edge is.
 #[derive(Clone, Debug)]
@@ -36,7 +39,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Builds the graph of a catalog from its requires and subscribes.
+    /// Builds the graph of a catalog from its requires, subscribes and groups.
     pub fn of(catalog: &Catalog) -> Self {
         let edges = catalog.indices().flat_map(|index| {
             let resource = catalog.resource(index);
@@ -50,7 +53,7 @@ impl Graph {
                 resource.subscribe.iter().map(move |dependency| edge(dependency, EdgeKind::Subscribe));
             requires.chain(subscribes)
         });
-        Self::new(catalog.resources.len(), edges)
+        Self::new(catalog.resources.len(), edges.chain(group_edges(catalog)))
     }
 
     /// Builds the graph of `count` resources.
@@ -91,7 +94,7 @@ impl Graph {
     }
 
     /// What a resource requires and does not subscribe to, in manifest order and each once.
-    pub(crate) fn requirements(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
+    pub fn requirements(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.on(of, EdgeKind::Require)
     }
 
@@ -123,6 +126,28 @@ impl Graph {
         }
         marked
     }
+}
+
+/// Returns the edges between groups, their members, and what is before them.
+fn group_edges(catalog: &Catalog) -> impl Iterator<Item = Edge> {
+    let nodes = catalog.group_nodes();
+    let mut before: Vec<Vec<ResourceIndex>> = Vec::with_capacity(nodes.len());
+    for (group, node) in catalog.groups.iter().zip(&nodes) {
+        let mut all = group.parent.map_or_else(Vec::new, |parent| before[parent.get()].clone());
+        let node = node.map(|node| catalog.resource(node));
+        all.extend(
+            node.into_iter().flat_map(|node| node.require.iter().chain(&node.subscribe)).map(|edge| edge.on),
+        );
+        before.push(all);
+    }
+    let require = |resource, depends_on| Edge { resource, depends_on, kind: EdgeKind::Require };
+    catalog.indices().flat_map(move |member| {
+        let group = catalog.resource(member).group.map(GroupIndex::get);
+        let node = group.and_then(|group| nodes[group]).map(|node| require(node, member));
+        let before = group.map_or(&[][..], |group| &before[group]);
+        let before: Vec<Edge> = before.iter().map(|on| require(member, *on)).collect();
+        before.into_iter().chain(node)
+    })
 }
 
 pub(crate) fn node(index: ResourceIndex) -> NodeIndex {

@@ -1,13 +1,13 @@
 //! Manifests that are applied as resources of others.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_data::layers::Source;
 use ccm_data::nodes;
 use ccm_expr::Value;
-use ccm_model::{Catalog, Child, ChildIndex, Control, Dependency, Diagnostic, Resource, ResourceIndex, Span};
+use ccm_model::{Control, Diagnostic, Group, GroupIndex, Span};
 
 use crate::control::Conditions;
 use crate::data::{Overlay, ResolvedData};
@@ -19,10 +19,10 @@ use crate::wording::shown_path;
 /// How deep manifests may stand within each other.
 const DEEPEST: usize = 10;
 
-/// The children that were found.
+/// The children that were found, each a group of the catalog.
 #[derive(Default)]
 pub(crate) struct Children {
-    pub(crate) found: Vec<Child>,
+    pub(crate) groups: Vec<Group>,
     /// Where each manifest was first applied.
     applied: HashMap<PathBuf, Span>,
 }
@@ -30,8 +30,8 @@ pub(crate) struct Children {
 /// What is around a manifest.
 #[derive(Clone, Default)]
 pub(crate) struct Around {
-    /// The child that it is; none for the manifest that was given.
-    pub(crate) child: Option<ChildIndex>,
+    /// Group of its resources. `None` for the manifest that was given.
+    pub(crate) group: Option<GroupIndex>,
     /// The conditions of all that is around it.
     pub(crate) conditions: Conditions,
     /// The paths of the manifests around it and its own, the outermost first.
@@ -138,16 +138,16 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
         }
     };
     loader.children.applied.insert(path.clone(), span);
-    let index = ChildIndex::from_usize(loader.children.found.len());
-    let outer_noop = around.child.is_some_and(|outer| loader.children.found[outer.get()].noop);
+    let index = GroupIndex::from_usize(loader.children.groups.len());
+    let outer_noop = around.group.is_some_and(|outer| loader.children.groups[outer.get()].noop);
     let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
-    loader.children.found.push(Child {
-        parent: around.child,
+    loader.children.groups.push(Group {
+        parent: around.group,
         noop: noop || outer_noop,
         fail_on_error: false,
         directory: directory.clone(),
     });
-    draft.resource.stands_for = Some(index);
+    draft.resource.node_of = Some(index);
     let mut paths = around.paths.clone();
     paths.push(path.clone());
     let source = loader.world.texts.borrow_mut().add(path.display().to_string(), Arc::clone(&text));
@@ -159,7 +159,7 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
         text,
         directory,
         around: Around {
-            child: Some(index),
+            group: Some(index),
             conditions: draft.conditions.clone().of(&draft.resource.id),
             paths,
             forbids_apply,
@@ -168,7 +168,7 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
         },
     });
     loader.is_incomplete = is_incomplete;
-    loader.children.found[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
+    loader.children.groups[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
     if health_check_only {
         for draft in &mut loader.drafts[first..] {
             if !matches!(draft.resource.control, Control::NotManaged { .. }) {
@@ -177,37 +177,4 @@ pub(crate) fn read(loader: &mut Loader<'_, '_>, draft: &mut Draft, around: &Arou
             }
         }
     }
-}
-
-/// Ties the children into the order: their resources come after what the resource that stands for them
-/// depends on, and before it.
-pub(crate) fn tie_in(catalog: &mut Catalog) {
-    let mut members: Vec<Vec<ResourceIndex>> = vec![Vec::new(); catalog.children.len()];
-    for index in catalog.indices() {
-        if let Some(child) = catalog.resource(index).child {
-            members[child.get()].push(index);
-        }
-    }
-    let standing: Vec<(ResourceIndex, ChildIndex)> =
-        catalog.indices().filter_map(|index| Some((index, catalog.resource(index).stands_for?))).collect();
-    // What stands for a child comes after its resources, so the outermost comes last.
-    for (index, child) in standing.iter().rev() {
-        let resource = catalog.resource(*index);
-        let before: Vec<Dependency> = resource.require.iter().chain(&resource.subscribe).copied().collect();
-        for member in &members[child.get()] {
-            require(&mut catalog.resources[member.get()], before.iter().copied());
-        }
-    }
-    for (index, child) in &standing {
-        let resource = &mut catalog.resources[index.get()];
-        let span = resource.span;
-        require(resource, members[child.get()].iter().map(|on| Dependency { on: *on, span }));
-    }
-}
-
-/// Adds to what a resource requires what is not there yet.
-fn require(resource: &mut Resource, more: impl Iterator<Item = Dependency>) {
-    let mut known: HashSet<ResourceIndex> =
-        resource.require.iter().chain(&resource.subscribe).map(|edge| edge.on).collect();
-    resource.require.extend(more.filter(|edge| known.insert(edge.on)));
 }

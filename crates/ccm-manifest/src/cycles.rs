@@ -1,13 +1,13 @@
 //! Says which resources depend on one another in a circle, and where that was written.
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, Diagnostic, Diagnostics, ResourceIndex, Span};
+use ccm_model::{Catalog, Dependency, Diagnostic, Diagnostics, ResourceIndex, Span};
 
 use crate::wording::shown;
 
 /// Reports every way around every cycle.
-pub(crate) fn find(catalog: &Catalog, diagnostics: &mut Diagnostics) {
-    for cycle in Graph::of(catalog).cycles() {
+pub(crate) fn find(catalog: &Catalog, graph: &Graph, diagnostics: &mut Diagnostics) {
+    for cycle in graph.cycles() {
         if cycle.paths.is_empty() {
             diagnostics.push(tangle(catalog, &cycle.members));
         }
@@ -33,16 +33,24 @@ fn tangle(catalog: &Catalog, members: &[ResourceIndex]) -> Diagnostic {
     Diagnostic::error_at(span, format!("dependency cycle among {}", names.join(", ")))
 }
 
-/// Where one member of a cycle names the next.
+/// Where one member of a cycle names the next, or the node of a group around it does.
 fn step(catalog: &Catalog, from: ResourceIndex, to: ResourceIndex) -> (Span, String) {
     let resource = catalog.resource(from);
-    let written = |dependencies: &[ccm_model::Dependency]| {
+    let written = |dependencies: &[Dependency]| {
         dependencies.iter().find(|dependency| dependency.on == to).map(|dependency| dependency.span)
     };
-    let (span, verb) = match written(&resource.require) {
-        Some(span) => (span, "requires"),
-        None => (written(&resource.subscribe).unwrap_or(resource.span), "subscribes to"),
+    let own = written(&resource.require).map(|span| (span, "requires"));
+    let own = own.or_else(|| written(&resource.subscribe).map(|span| (span, "subscribes to")));
+    let of_group = || {
+        let nodes = catalog.group_nodes();
+        let mut nodes = catalog.groups_around(resource).filter_map(|group| nodes[group.get()]);
+        nodes.find_map(|node| {
+            let node = catalog.resource(node);
+            written(&node.require).or_else(|| written(&node.subscribe))
+        })
     };
+    // A node requires the members of its group.
+    let (span, verb) = own.unwrap_or_else(|| (of_group().unwrap_or(resource.span), "requires"));
     (span, format!("`{}` {verb} `{}`", name(catalog, from), name(catalog, to)))
 }
 

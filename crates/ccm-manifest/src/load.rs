@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ccm_graph::Graph;
 use ccm_model::SHORTEST_SECRET;
 use ccm_model::{
     Catalog, ClaimKind, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex,
@@ -212,7 +213,7 @@ impl<'s> Loader<'s, '_> {
                 verbatim,
             };
             let mut draft = beginning.draft(declaration, &mut diagnostics);
-            draft.resource.child = around.child;
+            draft.resource.group = around.group;
             draft.verbatim = verbatim;
             let spec = self.types.spec(draft.type_index);
             if spec.child_manifest(&draft.resource).is_some() {
@@ -300,13 +301,13 @@ impl<'s> Loader<'s, '_> {
             post_message: post_message.map(|message| message.0),
             fail_on_error: fail_on_error.unwrap_or(false),
             resources,
-            children: std::mem::take(&mut self.children.found),
+            groups: std::mem::take(&mut self.children.groups),
         };
-        children::tie_in(&mut catalog);
+        let graph = Graph::of(&catalog);
         let mut claims = claims::of(&catalog, self.types);
         claims.retain(|(index, _)| has_name[index.get()]);
         claims::find_conflicts(&catalog, &claims, &mut diagnostics);
-        cycles::find(&catalog, &mut diagnostics);
+        cycles::find(&catalog, &graph, &mut diagnostics);
         if catalog.resources.is_empty() && !diagnostics.has_errors() {
             let span = read.items_span.unwrap_or(Span::new(source, 0, 0));
             let mistake = Diagnostic::error(span, "the manifest has no resource");
@@ -316,7 +317,7 @@ impl<'s> Loader<'s, '_> {
         if is_faultless {
             paths::find_below_nothing(&catalog, &claims, &mut diagnostics);
             let wanted = paths::directories_above(&catalog, &claims);
-            paths::require_directories(&mut catalog, wanted, &mut diagnostics);
+            paths::require_directories(&mut catalog, &graph, wanted, &mut diagnostics);
         }
         debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
         let mut data = read.data;

@@ -13,6 +13,7 @@ use crate::claims::Claimed;
 /// An edge that would close a cycle is left out, with a warning: what the user wrote decides.
 pub(crate) fn require_directories(
     catalog: &mut Catalog,
+    graph: &Graph,
     wanted: Vec<(ResourceIndex, ResourceIndex)>,
     diagnostics: &mut Diagnostics,
 ) {
@@ -22,7 +23,7 @@ pub(crate) fn require_directories(
     // In an order that the written edges allow, no number of edges forward can close a cycle. Only those that
     // change this order have to be looked at one by one.
     let mut position = vec![0; catalog.resources.len()];
-    for (next, index) in Graph::of(catalog).order().into_iter().enumerate() {
+    for (next, index) in graph.order().into_iter().enumerate() {
         position[index.get()] = next;
     }
     let (forward, backward): (Vec<_>, Vec<_>) =
@@ -31,7 +32,7 @@ pub(crate) fn require_directories(
         require(catalog, from, to);
     }
     for (from, to) in backward {
-        if depends(catalog, to, from) {
+        if depends(catalog, graph, to, from) {
             diagnostics.push(contradiction(catalog, to, from));
         } else {
             require(catalog, from, to);
@@ -107,8 +108,9 @@ fn require(catalog: &mut Catalog, from: ResourceIndex, to: ResourceIndex) {
     resource.require.push(Dependency { on: to, span: resource.span });
 }
 
-/// Tells whether one resource depends on another, directly or not.
-fn depends(catalog: &Catalog, from: ResourceIndex, on: ResourceIndex) -> bool {
+/// Returns `true` if one resource depends on another, directly or not. Edges that were added to the catalog since count
+/// beside those of the graph.
+fn depends(catalog: &Catalog, graph: &Graph, from: ResourceIndex, on: ResourceIndex) -> bool {
     let mut seen = vec![false; catalog.resources.len()];
     let mut ahead = vec![from];
     while let Some(index) = ahead.pop() {
@@ -116,8 +118,8 @@ fn depends(catalog: &Catalog, from: ResourceIndex, on: ResourceIndex) -> bool {
             return true;
         }
         if !std::mem::replace(&mut seen[index.get()], true) {
-            let resource = catalog.resource(index);
-            ahead.extend(resource.require.iter().chain(&resource.subscribe).map(|edge| edge.on));
+            ahead.extend(graph.dependencies(index));
+            ahead.extend(catalog.resource(index).require.iter().map(|edge| edge.on));
         }
     }
     false

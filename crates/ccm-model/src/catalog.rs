@@ -125,32 +125,35 @@ pub enum Control {
     Late,
 }
 
-/// Position of a child in its catalog.
+/// Position of a group in its catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ChildIndex(pub u32);
+pub struct GroupIndex(pub u32);
 
-impl ChildIndex {
-    /// As an index into [`Catalog::children`].
+impl GroupIndex {
+    /// As an index into [`Catalog::groups`].
     pub fn get(self) -> usize {
         self.0 as usize
     }
 
-    /// From an index into [`Catalog::children`].
+    /// From an index into [`Catalog::groups`].
     pub fn from_usize(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
 }
 
-/// A manifest that is applied as a resource of another one.
+/// Resources with a policy of their own: those of a child manifest.
+///
+/// The node of a group is the resource that applies the child manifest ([`Resource::node_of`]). Members come after
+/// everything that the node depends on, and before the node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Child {
-    /// The child it is a resource of; none for a resource of the manifest that was given.
-    pub parent: Option<ChildIndex>,
-    /// Change nothing in it; so it is for all the children in it.
+pub struct Group {
+    /// Group that this one is in, node and members. `None` in the manifest that was given.
+    pub parent: Option<GroupIndex>,
+    /// Change nothing in it. A group in a group with `noop` has `noop` as well.
     pub noop: bool,
-    /// A resource of it that fails ends it.
+    /// A member that fails ends the group.
     pub fail_on_error: bool,
-    /// What relative paths in it start from: the directory it is in.
+    /// Directory that relative paths start from: that of the child manifest.
     #[serde(with = "PathText")]
     pub directory: PathBuf,
 }
@@ -178,10 +181,10 @@ pub struct Resource {
     pub settings: Arc<Map>,
     /// Whether it is managed at all.
     pub control: Control,
-    /// The child it is a resource of; none for a resource of the manifest that was given.
-    pub child: Option<ChildIndex>,
-    /// The child that it stands for. It requires all resources of it, so it comes after them.
-    pub stands_for: Option<ChildIndex>,
+    /// Group that the resource is a member of. `None` in the manifest that was given.
+    pub group: Option<GroupIndex>,
+    /// Group that the resource is the node of.
+    pub node_of: Option<GroupIndex>,
 }
 
 /// A manifest without a mistake, ready to be applied.
@@ -197,8 +200,8 @@ pub struct Catalog {
     pub fail_on_error: bool,
     /// The resources in manifest order. Requires and subscribes make no cycle.
     pub resources: Vec<Resource>,
-    /// The manifests that are applied as resources, each after the one it is a resource of.
-    pub children: Vec<Child>,
+    /// The groups of resources, each after the group that it is in.
+    pub groups: Vec<Group>,
 }
 
 /// The names and aliases of the resources of a catalog, each by type and name.
@@ -215,17 +218,30 @@ impl CatalogNames<'_> {
 }
 
 impl Catalog {
-    /// The child at that position.
+    /// The group at that position.
     ///
     /// # Panics
     /// If the index is of another catalog.
-    pub fn child(&self, index: ChildIndex) -> &Child {
-        &self.children[index.get()]
+    pub fn group(&self, index: GroupIndex) -> &Group {
+        &self.groups[index.get()]
     }
 
-    /// The child that a resource is of, the child that one is of, and so on outwards.
-    pub fn children_around(&self, resource: &Resource) -> impl Iterator<Item = ChildIndex> {
-        std::iter::successors(resource.child, |child| self.child(*child).parent)
+    /// Returns the group that a resource is a member of, then the groups around that one, outwards.
+    pub fn groups_around(&self, resource: &Resource) -> impl Iterator<Item = GroupIndex> {
+        std::iter::successors(resource.group, |group| self.group(*group).parent)
+    }
+
+    /// Returns the node of each group, by the position of the group.
+    pub fn group_nodes(&self) -> Vec<Option<ResourceIndex>> {
+        let mut nodes = vec![None; self.groups.len()];
+        if !nodes.is_empty() {
+            for index in self.indices() {
+                if let Some(group) = self.resource(index).node_of {
+                    nodes[group.get()] = Some(index);
+                }
+            }
+        }
+        nodes
     }
 
     /// The resource at that position.

@@ -67,6 +67,8 @@ pub enum FailureKind {
     Capture,
     /// The state after the change is not the desired one.
     Verification,
+    /// Resources of the child manifest failed.
+    Child,
     /// The refresh ledger could not be written.
     Ledger,
     /// A bug in ccm.

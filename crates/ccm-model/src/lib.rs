@@ -32,7 +32,7 @@ mod timestamp;
 mod words;
 
 pub use catalog::{
-    Catalog, CatalogNames, Child, ChildIndex, Control, Dependency, Properties, Resource, ResourceIndex,
+    Catalog, CatalogNames, Control, Dependency, Group, GroupIndex, Properties, Resource, ResourceIndex,
     Spanned,
 };
 pub use claim::{Claim, ClaimKind, PathKind, Sharing};

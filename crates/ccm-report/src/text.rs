@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::Write;
 use std::time::Duration;
 
-use ccm_model::{Event, Outcome, OutputLine, OwedCause, Refreshes, ResourceId, SkipCause};
+use ccm_model::{Event, FailureKind, Outcome, OutputLine, OwedCause, Refreshes, ResourceId, SkipCause};
 
 use self::resource::Level;
 pub(crate) use self::resource::undone;
@@ -116,7 +116,9 @@ impl<W: Write> TextReport<W> {
             }
             Event::ResourceFinished(transaction) => {
                 let level = Level::of(&transaction.outcome);
-                if matches!(transaction.outcome, Outcome::Failed(_)) {
+                // The failure of a child manifest names its resources, which are in the list already.
+                if matches!(&transaction.outcome, Outcome::Failed(failure) if failure.kind != FailureKind::Child)
+                {
                     self.failed.push(transaction.id.clone());
                 }
                 // Whoever asks for one resource of a thousand does not want to read of the others.

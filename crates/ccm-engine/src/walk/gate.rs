@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use ccm_model::{Control, Resource, ResourceIndex, SkipCause, StopCause};
+use ccm_model::{Control, ResourceIndex, SkipCause, StopCause};
 
 use super::Walk;
+use crate::groups::Ended;
 
 impl Walk<'_> {
     /// Why a resource has no turn, if it has none.
@@ -23,42 +24,25 @@ impl Walk<'_> {
         if let Some(culprits) = self.culprits_before(index) {
             let cause = self.because_of(&culprits);
             self.done[index.get()].culprits = Some(culprits);
-            return Some(cause);
+            // The node of a group fails with its members. They had no turn if something that the node requires failed.
+            let fails = resource.node_of.is_some_and(|group| self.progress.has_failed(group));
+            return (!fails).then_some(cause);
         }
         self.notice_stop();
         let id = |culprit: ResourceIndex| self.run.catalog.resource(culprit).id.clone();
-        if let (None, Some(culprit)) = (&self.stopped, self.culprit) {
+        let ended = self.progress.ended(index);
+        if let (None, Some(Ended::Run { culprit })) = (&self.stopped, ended) {
             self.stopped = Some(StopCause::Failed { culprit: id(culprit) });
         }
         if let Some(by) = self.stopped.clone() {
             return Some(SkipCause::Stopped { by });
         }
-        let mut around = self.run.catalog.children_around(resource);
-        if let Some(culprit) = around.find_map(|child| self.children[child.get()].culprit) {
+        if let Some(Ended::Run { culprit } | Ended::Group { culprit }) = ended {
             // The rest of the run goes on, but not with what needs this one.
             self.done[index.get()].culprits = Some(Rc::from([culprit]));
             return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
         }
         None
-    }
-
-    /// Whether a resource is in noop: with the whole run, or with the child it is a resource of. What stands
-    /// for a child is as that is.
-    pub(super) fn is_noop(&self, resource: &Resource) -> bool {
-        let child = resource.stands_for.or(resource.child);
-        child.map_or(self.run.noop, |child| self.is_noop_child(child))
-    }
-
-    /// Whether a resource is in noop whatever the run is, because of its child.
-    pub(super) fn is_noop_always(&self, index: ResourceIndex) -> bool {
-        let resource = self.run.catalog.resource(index);
-        let child = resource.stands_for.or(resource.child);
-        child.is_some_and(|child| self.run.catalog.child(child).noop)
-    }
-
-    /// Whether what a resource would do is not there for another one when both have their turn in a run.
-    pub(super) fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
-        self.is_noop_always(on) && !self.is_noop_always(index)
     }
 
     /// What culprits keep others from their turn by: failures, unless there is none.

@@ -21,8 +21,8 @@ impl<'a> Walk<'a> {
         if self.graph.dependencies(index).any(|on| self.done[on.get()].culprits.is_some()) {
             return Standing::Passed;
         }
-        let is_open = resource.child != current.child
-            || resource.stands_for.is_some()
+        let is_open = resource.group != current.group
+            || resource.node_of.is_some()
             || resource.control == Control::Late
             || self.run.late.is_late(index)
             || self.together.holds(index)
@@ -32,14 +32,5 @@ impl<'a> Walk<'a> {
         }
         let is_ready = self.graph.dependencies(index).all(|on| self.done[on.get()].finished);
         if is_ready { Standing::Ready } else { Standing::Waiting }
-    }
-
-    /// Whether nothing else is to be done after this resource failed, in the run or in a manifest around it.
-    pub(super) fn ends_on_failure(&self, resource: &Resource) -> bool {
-        let catalog = self.run.catalog;
-        let mut around = catalog.children_around(resource);
-        self.run.fail_on_error
-            || catalog.fail_on_error
-            || around.any(|child| catalog.child(child).fail_on_error)
     }
 }

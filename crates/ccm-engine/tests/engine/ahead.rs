@@ -1,7 +1,7 @@
 //! Reading many resources at once, and for how long that holds.
 
 use ccm_engine::{LateValues, Progress, Resolved};
-use ccm_model::{Catalog, Child, ChildIndex, Control, Failure, Resource, ResourceIndex};
+use ccm_model::{Catalog, Control, Failure, Group, GroupIndex, Resource, ResourceIndex};
 
 use crate::fake::{Options, Ran, catalog, noop, run, run_with};
 
@@ -168,9 +168,9 @@ fn who_waits_for_values_is_read_at_its_turn() {
 #[test]
 fn those_of_another_manifest_are_read_by_themselves() {
     let mut catalog = four_catalog(&["a", "b", "c", "d", "e"]);
-    catalog.children = vec![Child::default(); 2];
-    for (index, child) in [(1, 0), (2, 0), (3, 1)] {
-        catalog.resources[index].child = Some(ChildIndex(child));
+    catalog.groups = vec![Group::default(); 2];
+    for (index, group) in [(1, 0), (2, 0), (3, 1)] {
+        catalog.resources[index].group = Some(GroupIndex(group));
     }
     let ran = run_with(&catalog, &Options::default());
     assert_eq!(ran.calls, ["read many a,e", "read many b,c", "read d"]);

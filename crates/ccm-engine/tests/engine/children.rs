@@ -1,24 +1,21 @@
 //! Manifests that are applied as resources, and resources that are not managed.
 
 use ccm_engine::{LateValues, Progress, Resolved};
-use ccm_model::{Catalog, Child, ChildIndex, Control, Failure, Resource, ResourceIndex};
+use ccm_model::{
+    Catalog, Control, Event, Failure, FailureKind, Group, GroupIndex, Outcome, Resource, ResourceIndex,
+};
 
 use crate::fake::{Options, catalog, run_with};
 
-/// Builds a catalog in which resources named `c.x` belong to a child, and one named `c` stands for it.
-fn with_child(lines: &[&str], child: Child) -> Catalog {
+/// Builds a catalog with a child manifest: resources named `c.x` are its members, and the one named `c` is its node.
+fn with_child(lines: &[&str], group: Group) -> Catalog {
     let mut catalog = catalog(lines);
-    catalog.children.push(child);
-    let members = |index: &ResourceIndex| catalog.resource(*index).id.name.starts_with("c.");
-    let members: Vec<ResourceIndex> = catalog.indices().filter(members).collect();
+    catalog.groups.push(group);
     for resource in &mut catalog.resources {
         if resource.id.name.starts_with("c.") {
-            resource.child = Some(ChildIndex(0));
+            resource.group = Some(GroupIndex(0));
         } else if &*resource.id.name == "c" {
-            resource.stands_for = Some(ChildIndex(0));
-            resource.require.extend(
-                members.iter().map(|on| ccm_model::Dependency { on: *on, span: ccm_model::Span::default() }),
-            );
+            resource.node_of = Some(GroupIndex(0));
         }
     }
     catalog
@@ -29,8 +26,8 @@ fn lines(catalog: &Catalog, noop: bool) -> Vec<String> {
 }
 
 #[test]
-fn what_stands_for_a_child_changes_with_it() {
-    let catalog = with_child(&["c.a needs", "c.b", "c", "after subscribe=c"], Child::default());
+fn the_node_of_a_child_changes_with_it() {
+    let catalog = with_child(&["c.a needs", "c.b", "c", "after subscribe=c"], Group::default());
     let stable = ["c.a changed", "c.b stable", "c changed", "after refreshed by c"];
     assert_eq!(lines(&catalog, false), stable);
     let would = [
@@ -40,16 +37,16 @@ fn what_stands_for_a_child_changes_with_it() {
         "after would refresh by c: Would have moved",
     ];
     assert_eq!(lines(&catalog, true), would);
-    let catalog = with_child(&["c.a", "c", "after subscribe=c"], Child::default());
+    let catalog = with_child(&["c.a", "c", "after subscribe=c"], Group::default());
     assert_eq!(lines(&catalog, false), ["c.a stable", "c stable", "after stable"]);
 }
 
 #[test]
 fn a_child_in_noop_changes_nothing_and_sets_nothing_in_motion() {
-    let child = Child { noop: true, ..Child::default() };
+    let group = Group { noop: true, ..Group::default() };
     let catalog = with_child(
         &["c.a needs", "c.b subscribe=c.a", "c", "after subscribe=c", "other subscribe=c.a"],
-        child,
+        group,
     );
     let ran = run_with(&catalog, &Options::default());
     let expected = [
@@ -65,14 +62,14 @@ fn a_child_in_noop_changes_nothing_and_sets_nothing_in_motion() {
 
 #[test]
 fn what_would_change_in_a_child_of_a_child_is_no_change_of_the_outer_one() {
-    let mut catalog = with_child(&["c.a needs", "c", "outer"], Child { noop: true, ..Child::default() });
+    let mut catalog = with_child(&["c.a needs", "c", "outer"], Group { noop: true, ..Group::default() });
     // The child becomes one of another, which is not in noop.
-    catalog.children.insert(0, Child::default());
-    catalog.children[1].parent = Some(ChildIndex(0));
-    catalog.resources[0].child = Some(ChildIndex(1));
-    catalog.resources[1].stands_for = Some(ChildIndex(1));
-    catalog.resources[1].child = Some(ChildIndex(0));
-    catalog.resources[2].stands_for = Some(ChildIndex(0));
+    catalog.groups.insert(0, Group::default());
+    catalog.groups[1].parent = Some(GroupIndex(0));
+    catalog.resources[0].group = Some(GroupIndex(1));
+    catalog.resources[1].node_of = Some(GroupIndex(1));
+    catalog.resources[1].group = Some(GroupIndex(0));
+    catalog.resources[2].node_of = Some(GroupIndex(0));
     let expected = [
         "c.a would change: Would have moved",
         "c would change: Would have applied the manifest",
@@ -84,18 +81,168 @@ fn what_would_change_in_a_child_of_a_child_is_no_change_of_the_outer_one() {
 #[test]
 fn a_child_that_stops_at_a_failure_stops_alone() {
     let resources = ["c.a fails=read", "c.b needs", "c", "next needs", "after require=c", "on-b require=c.b"];
-    let stopping = with_child(&resources, Child { fail_on_error: true, ..Child::default() });
+    let stopping = with_child(&resources, Group { fail_on_error: true, ..Group::default() });
     let expected = [
         "c.a failed: read failed",
         "c.b skipped: ended by c.a",
-        "c unmet because of c.a",
+        "c failed: 1 of its 2 resources failed: fake#c.a",
         "next changed",
         "after unmet because of c.a",
         "on-b unmet because of c.a",
     ];
     assert_eq!(lines(&stopping, false), expected);
-    let going_on = with_child(&resources, Child::default());
+    let going_on = with_child(&resources, Group::default());
     assert_eq!(lines(&going_on, false)[1], "c.b changed");
+}
+
+/// Puts a child into the one that [`with_child`] builds: resources named `d.x` are its members, and `d` is its node.
+fn with_inner(lines: &[&str], outer: Group, inner: Group) -> Catalog {
+    let mut catalog = with_child(lines, outer);
+    catalog.groups.push(Group { parent: Some(GroupIndex(0)), ..inner });
+    for resource in &mut catalog.resources {
+        if resource.id.name.starts_with("d.") {
+            resource.group = Some(GroupIndex(1));
+        } else if &*resource.id.name == "d" {
+            (resource.group, resource.node_of) = (Some(GroupIndex(0)), Some(GroupIndex(1)));
+        }
+    }
+    catalog
+}
+
+#[test]
+fn a_child_in_which_something_failed_is_failed_and_names_it() {
+    let resources = [
+        "c.a fails=read",
+        "c.b require=c.a",
+        "c.d fails=read",
+        "c.e",
+        "c",
+        "after require=c",
+        "on subscribe=after",
+    ];
+    let catalog = with_child(&resources, Group::default());
+    let expected = [
+        "c.a failed: read failed",
+        "c.b unmet because of c.a",
+        "c.d failed: read failed",
+        "c.e stable",
+        "c failed: 2 of its 4 resources failed: fake#c.a, fake#c.d",
+        "after unmet because of c.a,c.d",
+        "on unmet because of c.a,c.d",
+    ];
+    assert_eq!(lines(&catalog, false), expected);
+    assert_eq!(lines(&catalog, true), expected);
+    let ran = run_with(&catalog, &Options::default());
+    assert_eq!((ran.summary.counts.failed, ran.summary.counts.unmet), (3, 3));
+    let failure = ran.events.iter().find_map(|event| match event {
+        Event::ResourceFinished(ended) if &*ended.id.name == "c" => match &ended.outcome {
+            Outcome::Failed(failure) => Some(failure.kind),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(failure, Some(FailureKind::Child));
+    let one = with_child(&["c.a fails=read", "c"], Group::default());
+    assert_eq!(lines(&one, false)[1], "c failed: its only resource failed: fake#c.a");
+}
+
+#[test]
+fn a_long_list_of_failed_members_is_cut() {
+    let mut resources: Vec<String> = (0..8).map(|number| format!("c.{number} fails=read")).collect();
+    resources.push("c".to_owned());
+    let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
+    assert_eq!(
+        lines(&with_child(&resources, Group::default()), false)[8],
+        "c failed: 8 of its 8 resources failed: fake#c.0, fake#c.1, fake#c.2, fake#c.3, fake#c.4 and 3 more"
+    );
+}
+
+#[test]
+fn the_failure_of_a_child_says_whether_something_in_it_was_changed() {
+    for (member, changed) in [
+        ("c.b", false),
+        ("c.b needs", true),
+        ("c.b needs idle", false),
+        ("c.b needs fails=halfway", true),
+        ("c.b needs fails=execute", false),
+    ] {
+        let catalog = with_child(&["c.a fails=read", member, "c"], Group::default());
+        assert_eq!(lines(&catalog, false)[2].ends_with(" (changed)"), changed, "{member}");
+        assert!(!lines(&catalog, true)[2].ends_with(" (changed)"), "{member} in noop");
+        let catalog = with_child(&["c.a fails=read", member, "c"], Group { noop: true, ..Group::default() });
+        assert!(!lines(&catalog, false)[2].ends_with(" (changed)"), "{member} in a child in noop");
+    }
+}
+
+#[test]
+fn a_failure_in_a_child_of_a_child_fails_both_and_counts_once() {
+    let resources = ["d.a fails=read", "d.b needs", "d", "c.a", "c", "after require=c"];
+    let catalog = with_inner(&resources, Group::default(), Group::default());
+    let expected = [
+        "d.a failed: read failed",
+        "d.b changed",
+        "d failed: 1 of its 2 resources failed: fake#d.a (changed)",
+        "c.a stable",
+        "c failed: 1 of its 4 resources failed: fake#d.a (changed)",
+        "after unmet because of d.a",
+    ];
+    assert_eq!(lines(&catalog, false), expected);
+    let stopping = Group { fail_on_error: true, ..Group::default() };
+    let expected = [
+        "d.a failed: read failed",
+        "d.b skipped: ended by d.a",
+        "d failed: 1 of its 2 resources failed: fake#d.a",
+        "c.a skipped: ended by d.a",
+        "c failed: 1 of its 4 resources failed: fake#d.a",
+        "after unmet because of d.a",
+    ];
+    assert_eq!(lines(&with_inner(&resources, stopping, Group::default()), false), expected);
+}
+
+#[test]
+fn a_child_that_had_no_turn_is_skipped() {
+    let resources = ["x fails=read", "c.a needs", "c require=x", "after require=c"];
+    let expected = [
+        "x failed: read failed",
+        "c.a unmet because of x",
+        "c unmet because of x",
+        "after unmet because of x",
+    ];
+    assert_eq!(lines(&with_child(&resources, Group::default()), false), expected);
+    // A member that needs something outside did not fail itself.
+    let resources = ["x fails=read", "c.a require=x", "c"];
+    assert_eq!(lines(&with_child(&resources, Group::default()), false)[2], "c unmet because of x");
+    let mut off = with_child(&["c.a fails=read", "c", "after needs require=c"], Group::default());
+    off.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
+    assert_eq!(lines(&off, false)[1..], ["c skipped: off", "after changed"]);
+    let catalog = with_child(&["c.a fails=read", "c"], Group::default());
+    let only = [ResourceIndex(0)];
+    let ran = run_with(&catalog, &Options { only: Some(&only), ..Options::default() });
+    assert_eq!(ran.lines[1], "c skipped: not selected");
+    let ran = run_with(&catalog, &Options { stopped_before: true, ..Options::default() });
+    assert_eq!(ran.lines[1], "c skipped: stopped by SIGINT");
+}
+
+#[test]
+fn a_child_fails_also_if_its_failure_ends_the_run() {
+    let catalog = with_child(&["c.a fails=read", "c.b", "c", "after"], Group::default());
+    let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });
+    let expected = [
+        "c.a failed: read failed",
+        "c.b skipped: stopped by c.a",
+        "c failed: 1 of its 2 resources failed: fake#c.a",
+        "after skipped: stopped by c.a",
+    ];
+    assert_eq!(ran.lines, expected);
+    let stops = with_child(&["c.a needs stops fails=verify", "c.b", "c", "after"], Group::default());
+    assert_eq!(
+        lines(&stops, false)[1..],
+        [
+            "c.b skipped: stopped by SIGINT",
+            "c failed: 1 of its 2 resources failed: fake#c.a (changed)",
+            "after skipped: stopped by SIGINT",
+        ]
+    );
 }
 
 #[test]
@@ -124,7 +271,7 @@ impl LateValues for Off {
 
 #[test]
 fn a_child_may_turn_out_not_to_be_managed() {
-    let mut catalog = with_child(&["c.a needs", "c", "after require=c subscribe=c"], Child::default());
+    let mut catalog = with_child(&["c.a needs", "c", "after require=c subscribe=c"], Group::default());
     catalog.resources[0].control = Control::Late;
     catalog.resources[1].control = Control::Late;
     let ran = run_with(&catalog, &Options { late: Some(&Off), ..Options::default() });
@@ -155,7 +302,7 @@ fn what_waits_for_something_that_noop_does_not_do_has_no_turn() {
     let resources =
         ["c.a needs", "c.x require=c.a", "c", "x require=c.a", "after require=x subscribe=x", "other"];
     let run = |noop, child_noop| {
-        let catalog = with_child(&resources, Child { noop: child_noop, ..Child::default() });
+        let catalog = with_child(&resources, Group { noop: child_noop, ..Group::default() });
         run_with(&catalog, &Options { noop, late: Some(&OfA), ..Options::default() }).lines
     };
     for noop in [false, true] {
@@ -177,13 +324,28 @@ fn what_waits_for_something_that_noop_does_not_do_has_no_turn() {
 }
 
 #[test]
+fn a_member_that_waits_for_something_in_noop_is_no_failure_of_its_child() {
+    let inner = Group { noop: true, ..Group::default() };
+    let run = |other: &str| {
+        let resources = ["d.a needs", "d", "c.x require=d.a", other, "c", "after require=c"];
+        let catalog = with_inner(&resources, Group::default(), inner.clone());
+        run_with(&catalog, &Options { late: Some(&OfA), ..Options::default() }).lines
+    };
+    let undone = ["c unmet because d.a is in noop", "after unmet because d.a is in noop"];
+    assert_eq!(run("c.b")[2], "c.x unmet because d.a is in noop");
+    assert_eq!(run("c.b")[4..], undone);
+    let failed = ["c failed: 1 of its 4 resources failed: fake#c.b", "after unmet because of c.b"];
+    assert_eq!(run("c.b fails=read")[4..], failed);
+}
+
+#[test]
 fn noop_shows_what_a_run_sets_in_motion() {
     let resources = ["c.a needs", "c.b subscribe=c.a", "c", "after subscribe=c", "other subscribe=c.a"];
-    let catalog = with_child(&resources, Child { noop: true, ..Child::default() });
+    let catalog = with_child(&resources, Group { noop: true, ..Group::default() });
     assert_eq!(lines(&catalog, true), lines(&catalog, false));
     let missing = ["/d needs", "c.a needs", "c.b fails=missing", "c", "after fails=missing"];
-    let mut catalog = with_child(&missing, Child { noop: true, ..Child::default() });
-    catalog.resources[0].child = Some(ChildIndex(0));
+    let mut catalog = with_child(&missing, Group { noop: true, ..Group::default() });
+    catalog.resources[0].group = Some(GroupIndex(0));
     assert_eq!(
         lines(&catalog, true)[2..],
         [

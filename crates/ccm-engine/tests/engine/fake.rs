@@ -7,8 +7,8 @@ use std::pin::pin;
 use std::task::Poll;
 
 use ccm_engine::{
-    Context, Decision, Described, LateValues, Ledger, Managed, NoLateValues, Provider, Reading, ResourceKind,
-    ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
+    Binder, Context, Decision, Described, LateValues, Ledger, Managed, NoLateValues, Provider, Reading,
+    ResourceKind, ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
 };
 use ccm_host::{CancellationSource, Host, Level, Local, LocalExecutor, Runner};
 use ccm_model::{
@@ -373,6 +373,12 @@ impl TypeSpec for FakeType {
 }
 
 impl ResourceType for FakeType {
+    fn binder(&self) -> Option<&dyn Binder> {
+        Some(self)
+    }
+}
+
+impl Binder for FakeType {
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
         let text =
             |name: &str| resource.properties.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ccm_engine::{LateValues, Ledger, LedgerError, LedgerRun, Progress, Resolved, pending};
 use ccm_host::state::Directory;
 use ccm_model::{
-    Catalog, Child, ChildIndex, Control, Failure, KeptBy, OwedCause, Resource, ResourceIndex, RunSummary,
+    Catalog, Control, Failure, Group, GroupIndex, KeptBy, OwedCause, Resource, ResourceIndex, RunSummary,
     SettledCause, SkipCause,
 };
 use ccm_redaction::Secrets;
@@ -416,33 +416,30 @@ fn another_name_has_another_ledger() {
 }
 
 #[test]
-fn a_change_in_a_child_is_owed_to_who_subscribes_to_what_stands_for_it() {
+fn a_change_in_a_child_is_owed_to_who_subscribes_to_its_node() {
     let with_child = |lines: &[&str], noop| {
         let mut catalog = catalog(lines);
-        catalog.children.push(Child { noop, ..Child::default() });
+        catalog.groups.push(Group { noop, ..Group::default() });
         for resource in &mut catalog.resources {
             match &*resource.id.name {
-                "c" => resource.stands_for = Some(ChildIndex(0)),
-                name if name.starts_with("c.") => resource.child = Some(ChildIndex(0)),
+                "c" => resource.node_of = Some(GroupIndex(0)),
+                name if name.starts_with("c.") => resource.group = Some(GroupIndex(0)),
                 _ => {}
             }
         }
         catalog
     };
-    let resources =
-        ["c.a needs idle", "c.b needs", "c.d needs hangs", "c require=c.a,c.b,c.d", "after subscribe=c"];
+    let resources = ["c.a needs idle", "c.b needs", "c.d needs hangs", "c", "after subscribe=c"];
     let machine = Machine::new();
     let run = || machine.named("site", "/site.yaml");
     assert!(machine.run_as(run(), &with_child(&resources, false), Options::default()).is_none());
     assert_eq!(seen(), ["c.a: after<c", "c.b: after<c", "c.d: after<c"]);
-    let next = with_child(&["c.a", "c.b", "c.d", "c require=c.a,c.b,c.d", "after subscribe=c"], false);
+    let next = with_child(&["c.a", "c.b", "c.d", "c", "after subscribe=c"], false);
     let lines = machine.run_catalog(&next, Options::default()).lines;
     assert_eq!(lines[4], "after refreshed by c (owed: c since run1)");
     // In noop nothing is done, so nothing is owed.
-    let noop = with_child(
-        &["a needs", "c.a needs", "c.b subscribe=a", "c require=c.a,c.b subscribe=a", "after subscribe=c"],
-        true,
-    );
+    let noop =
+        with_child(&["a needs", "c.a needs", "c.b subscribe=a", "c subscribe=a", "after subscribe=c"], true);
     let ran = machine.run_catalog(&noop, Options::default());
     assert_eq!(
         ran.lines[2..],
@@ -456,13 +453,32 @@ fn a_change_in_a_child_is_owed_to_who_subscribes_to_what_stands_for_it() {
 }
 
 #[test]
+fn a_change_in_a_child_that_failed_is_owed_to_who_subscribes_to_its_node() {
+    let with_child = |lines: &[&str]| {
+        let mut catalog = catalog(lines);
+        catalog.groups.push(Group::default());
+        (catalog.resources[0].group, catalog.resources[1].group) = (Some(GroupIndex(0)), Some(GroupIndex(0)));
+        catalog.resources[2].node_of = Some(GroupIndex(0));
+        catalog
+    };
+    let machine = Machine::new();
+    let first = with_child(&["c.a needs", "c.b fails=read", "c", "after subscribe=c"]);
+    let ran = machine.run_catalog(&first, Options::default());
+    assert_eq!(ran.lines[2], "c failed: 1 of its 2 resources failed: fake#c.b (changed)");
+    assert_eq!(still(&ran.summary), ["after<c since run1: unmet because of c.b"]);
+    let next = with_child(&["c.a", "c.b", "c", "after subscribe=c"]);
+    let lines = machine.run_catalog(&next, Options::default()).lines;
+    assert_eq!(lines[2..], ["c stable", "after refreshed by c (owed: c since run1)"]);
+}
+
+#[test]
 fn a_debt_of_what_is_in_noop_by_now_stays() {
     let machine = Machine::new();
     machine.killed(&["a needs hangs", "b subscribe=a", "d subscribe=a declines"]);
     let mut catalog = catalog(&["a", "b subscribe=a", "d subscribe=a declines"]);
-    catalog.children.push(Child { noop: true, ..Child::default() });
-    catalog.resources[1].child = Some(ChildIndex(0));
-    catalog.resources[2].child = Some(ChildIndex(0));
+    catalog.groups.push(Group { noop: true, ..Group::default() });
+    catalog.resources[1].group = Some(GroupIndex(0));
+    catalog.resources[2].group = Some(GroupIndex(0));
     let ran = machine.run_catalog(&catalog, Options::default());
     assert_eq!(still(&ran.summary), ["b<a since run1: noop manifest", "d<a since run1: noop manifest"]);
     assert_eq!(machine.owed(), "b<a d<a");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use ccm_data::nodes;
 use ccm_data::printed;
 use ccm_expr::Value as Computed;
+use ccm_graph::Graph;
 use ccm_model::{
     Catalog, Control, Dependency, Diagnostic, Kind, Node, Presentation, Resource, ResourceIndex, Scalar,
     ScalarStyle, Value, escape_control,
@@ -28,7 +29,8 @@ use late::LateTexts;
 /// and what is in noop is left out and named in a comment. Sensitive values and what sensitive resources
 /// do not tell are redacted, and values that wait for a resource are the expressions that they are. The error names what can't be written so.
 pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diagnostic>> {
-    let renderer = Renderer { catalog, loaded, redaction: Redaction::new(&loaded.data.secrets) };
+    let graph = Graph::of(catalog);
+    let renderer = Renderer { catalog, graph, loaded, redaction: Redaction::new(&loaded.data.secrets) };
     let mut text = String::new();
     let mut resources = Vec::new();
     let mut mistakes = Vec::new();
@@ -38,7 +40,7 @@ pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diag
                 let id = renderer.redaction.text(&catalog.resource(index).id.to_string());
                 text += &format!("# left out: {}: {reason}\n", escape_control(&id));
             }
-            None if catalog.resource(index).stands_for.is_some() => {}
+            None if catalog.resource(index).node_of.is_some() => {}
             None => match renderer.resource(index) {
                 Ok(resource) => resources.push(resource),
                 Err(mistake) => mistakes.push(mistake),
@@ -49,7 +51,7 @@ pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diag
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    if !catalog.fail_on_error && catalog.children.iter().any(|child| child.fail_on_error && !child.noop) {
+    if !catalog.fail_on_error && catalog.groups.iter().any(|group| group.fail_on_error && !group.noop) {
         text += "# `fail_on_error` of a manifest that this one applies is not kept\n";
     }
     let mut settings = Vec::new();
@@ -74,6 +76,7 @@ pub fn render(catalog: &Catalog, loaded: &Loaded<'_>) -> Result<String, Vec<Diag
 
 struct Renderer<'a> {
     catalog: &'a Catalog,
+    graph: Graph,
     loaded: &'a Loaded<'a>,
     redaction: Redaction,
 }
@@ -84,7 +87,7 @@ impl Renderer<'_> {
         let resource = self.catalog.resource(index);
         match &resource.control {
             Control::NotManaged { reason } => Some(reason.clone()),
-            _ if resource.child.is_some_and(|child| self.catalog.child(child).noop) => {
+            _ if resource.group.is_some_and(|group| self.catalog.group(group).noop) => {
                 Some("nothing is changed in its manifest".to_owned())
             }
             _ => None,
@@ -127,24 +130,28 @@ impl Renderer<'_> {
         Ok(settings.into_iter().map(|(key, named)| (key, Written::Map(named))).collect())
     }
 
+    /// Returns what a resource depends on: what it requires itself, what its groups require, what it subscribes to.
+    fn dependencies(&self, index: ResourceIndex) -> impl DoubleEndedIterator<Item = ResourceIndex> {
+        let resource = self.catalog.resource(index);
+        let on = |edge: &Dependency| edge.on;
+        let of_groups: Vec<ResourceIndex> = self.graph.requirements(index).collect();
+        resource.require.iter().map(on).chain(of_groups).chain(resource.subscribe.iter().map(on))
+    }
+
     /// What the dependencies of a resource come to. In the place of one that is not written stands what that
-    /// depends on: the resources of the manifest that it stands for, or what has to be before it.
-    fn meant(&self, resource: &Resource) -> Vec<ResourceIndex> {
+    /// depends on: the resources of the manifest that it applies, or what has to be before it.
+    fn meant(&self, index: ResourceIndex) -> Vec<ResourceIndex> {
         let mut meant = Vec::new();
         let mut seen = HashSet::new();
-        let mut open: Vec<&Dependency> = edges(resource).collect();
-        open.reverse();
-        while let Some(edge) = open.pop() {
-            if !seen.insert(edge.on) {
+        let mut open: Vec<ResourceIndex> = self.dependencies(index).rev().collect();
+        while let Some(on) = open.pop() {
+            if !seen.insert(on) {
                 continue;
             }
-            let on = self.catalog.resource(edge.on);
-            if on.stands_for.is_none() && self.left_out(edge.on).is_none() {
-                meant.push(edge.on);
+            if self.catalog.resource(on).node_of.is_none() && self.left_out(on).is_none() {
+                meant.push(on);
             } else {
-                let first = open.len();
-                open.extend(edges(on));
-                open[first..].reverse();
+                open.extend(self.dependencies(on).rev());
             }
         }
         meant
@@ -154,12 +161,12 @@ impl Renderer<'_> {
     fn sources(&self, edges: &[Dependency]) -> Vec<ResourceIndex> {
         let mut sources = Vec::new();
         for edge in edges {
-            match self.catalog.resource(edge.on).stands_for {
+            match self.catalog.resource(edge.on).node_of {
                 None => sources.push(edge.on),
-                Some(child) => sources.extend(self.catalog.indices().filter(|index| {
+                Some(group) => sources.extend(self.catalog.indices().filter(|index| {
                     let resource = self.catalog.resource(*index);
-                    resource.stands_for.is_none()
-                        && self.catalog.children_around(resource).any(|around| around == child)
+                    resource.node_of.is_none()
+                        && self.catalog.groups_around(resource).any(|around| around == group)
                 })),
             }
         }
@@ -179,7 +186,7 @@ impl Renderer<'_> {
         put("ensure", resource.ensure.as_ref().map(|ensure| self.text(&ensure.value, TextSyntax::Plain)));
         put("provider", provider.map(|provider| self.text(provider, TextSyntax::Plain)));
         let subscribe = self.sources(&resource.subscribe);
-        let mut require = self.meant(resource);
+        let mut require = self.meant(index);
         require.retain(|on| *on != index && !subscribe.contains(on));
         let mut awaited = waiting.iter().flat_map(|waiting| &waiting.files);
         if let Some(on) = awaited.find(|on| self.left_out(**on).is_some()) {
@@ -198,10 +205,10 @@ impl Renderer<'_> {
             let syntax =
                 spec.map_or(TextSyntax::Plain, |spec| spec.syntax(key, provider, &resource.properties));
             let source = spec.and_then(|spec| spec.template_source()).filter(|(source, _)| *source == key);
-            let value = match (source, node.as_text(), resource.child) {
+            let value = match (source, node.as_text(), resource.group) {
                 _ if is_hidden(table, &resource.properties, key) => hidden(property, &node),
-                (Some(_), Some(path), Some(child)) if !is_late(waiting, &node) => {
-                    let path = self.catalog.child(child).directory.join(path);
+                (Some(_), Some(path), Some(group)) if !is_late(waiting, &node) => {
+                    let path = self.catalog.group(group).directory.join(path);
                     self.text(&path.to_string_lossy(), syntax)
                 }
                 (Some(_), Some(path), _) if is_late(waiting, &node) => {
@@ -362,10 +369,6 @@ fn hidden(property: Option<&PropertySpec>, node: &Node) -> Written {
 
 fn is_late(waiting: Option<&LateResource>, node: &Node) -> bool {
     waiting.is_some_and(|waiting| waiting.texts.covers(node.span))
-}
-
-fn edges(resource: &Resource) -> impl DoubleEndedIterator<Item = &Dependency> {
-    resource.require.iter().chain(&resource.subscribe)
 }
 
 /// Says that a template can't be written.

@@ -1,6 +1,7 @@
 //! Manifests that are applied as resources of others.
 
-use ccm_model::{Catalog, ChildIndex, Control};
+use ccm_graph::Graph;
+use ccm_model::{Catalog, Control, GroupIndex};
 
 use crate::fake::manifest;
 use crate::machine::{Machine, completed, shown};
@@ -11,14 +12,10 @@ fn names(catalog: &Catalog) -> Vec<String> {
 
 /// What a resource depends on, by name.
 fn on(catalog: &Catalog, name: &str) -> Vec<String> {
-    let resource =
-        catalog.resources.iter().find(|resource| resource.id.to_string() == name).expect("a resource");
-    let mut on: Vec<String> = resource
-        .require
-        .iter()
-        .chain(&resource.subscribe)
-        .map(|edge| catalog.resource(edge.on).id.to_string())
-        .collect();
+    let index = catalog.indices().find(|index| catalog.resource(*index).id.to_string() == name);
+    let graph = Graph::of(catalog);
+    let dependencies = graph.dependencies(index.expect("a resource"));
+    let mut on: Vec<String> = dependencies.map(|on| catalog.resource(on).id.to_string()).collect();
     on.sort();
     on
 }
@@ -62,13 +59,13 @@ fn a_childs_resources_stand_where_it_does() {
     );
     assert_eq!(on(&catalog, "note#last"), ["apply#sub/c.yaml", "note#d"]);
     let of: Vec<Option<u32>> =
-        catalog.resources.iter().map(|resource| resource.child.map(|child| child.0)).collect();
+        catalog.resources.iter().map(|resource| resource.group.map(|group| group.0)).collect();
     assert_eq!(of, [None, None, Some(0), Some(1), Some(0), Some(0), None, None]);
-    assert_eq!(catalog.resources[6].stands_for, Some(ChildIndex(0)));
-    assert_eq!(catalog.resources[4].stands_for, Some(ChildIndex(1)));
-    assert_eq!(catalog.children[1].parent, Some(ChildIndex(0)));
-    assert_eq!(catalog.children[0].directory.to_str(), Some("/m/sub"));
-    assert_eq!(catalog.children[1].directory.to_str(), Some("/m"));
+    assert_eq!(catalog.resources[6].node_of, Some(GroupIndex(0)));
+    assert_eq!(catalog.resources[4].node_of, Some(GroupIndex(1)));
+    assert_eq!(catalog.groups[1].parent, Some(GroupIndex(0)));
+    assert_eq!(catalog.groups[0].directory.to_str(), Some("/m/sub"));
+    assert_eq!(catalog.groups[1].directory.to_str(), Some("/m"));
 }
 
 #[test]
@@ -111,8 +108,8 @@ fn noop_and_the_like_only_grow_stronger() {
         .file("a.yaml", &child("- note: [a: ]\n- apply: [b.yaml: {noop: false, health_check_only: false}]"))
         .file("b.yaml", "ccm: {fail_on_error: true, resources: [note: [b: ]]}");
     let catalog = machine.catalog(&manifest("- apply: [a.yaml: {noop: true}]"));
-    assert!(catalog.children.iter().all(|child| child.noop));
-    let fails: Vec<bool> = catalog.children.iter().map(|child| child.fail_on_error).collect();
+    assert!(catalog.groups.iter().all(|group| group.noop));
+    let fails: Vec<bool> = catalog.groups.iter().map(|group| group.fail_on_error).collect();
     assert_eq!((fails, catalog.fail_on_error), (vec![false, true], false));
     let catalog = machine.catalog(&manifest("- apply: [a.yaml: {health_check_only: true}]"));
     let managed = |name: &str| {
@@ -240,7 +237,7 @@ fn ten_manifests_may_stand_within_each_other() {
         machine =
             machine.file(&format!("{number}.yaml"), &child(&format!("- apply: [{}.yaml: ]", number + 1)));
     }
-    assert_eq!(machine.catalog(&manifest("- apply: [1.yaml: ]")).children.len(), 10);
+    assert_eq!(machine.catalog(&manifest("- apply: [1.yaml: ]")).groups.len(), 10);
     let told = machine.reported(&manifest("- apply: [0.yaml: ]"));
     assert_eq!(told, ["/m/9.yaml:3:15 manifests stand more than 10 deep within each other"]);
 }
@@ -257,8 +254,11 @@ fn forty_children_that_depend_on_one_another_have_no_edge_twice() {
         items += &format!("- apply: [{number}.yaml: {before}]\n");
     }
     let catalog = machine.catalog(&manifest(&items));
-    for resource in &catalog.resources {
-        let mut on: Vec<u32> = resource.require.iter().map(|edge| edge.on.0).collect();
+    let graph = Graph::of(&catalog);
+    for index in catalog.indices() {
+        let written = catalog.resource(index).require.len();
+        assert!(written <= 1, "only the node requires something itself");
+        let mut on: Vec<u32> = graph.dependencies(index).map(|on| on.0).collect();
         let count = on.len();
         on.sort_unstable();
         on.dedup();

@@ -8,11 +8,11 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::{
-    Artifact, Artifacts, Catalog, Child, ChildIndex, Control, Counts, Dependency, Entry, Failure,
-    FailureKind, Fields, KeptBy, Key, Location, Map, Missing, Node, Outcome, OwedCause, OwedRefresh,
-    Properties, Reason, Refreshes, Resource, ResourceId, ResourceIndex, RunSummary, Scalar, ScalarStyle,
-    SettledCause, SettledRefresh, SkipCause, SourceId, Span, Spanned, StillOwed, StopCause, Stream,
-    StreamTail, Transaction, Value,
+    Artifact, Artifacts, Catalog, Control, Counts, Dependency, Entry, Failure, FailureKind, Fields, Group,
+    GroupIndex, KeptBy, Key, Location, Map, Missing, Node, Outcome, OwedCause, OwedRefresh, Properties,
+    Reason, Refreshes, Resource, ResourceId, ResourceIndex, RunSummary, Scalar, ScalarStyle, SettledCause,
+    SettledRefresh, SkipCause, SourceId, Span, Spanned, StillOwed, StopCause, Stream, StreamTail,
+    Transaction, Value,
 };
 
 fn id(text: &str) -> ResourceId {
@@ -204,8 +204,8 @@ proptest! {
             properties: Properties::new(map("own"), defaults),
             settings: Arc::new(map("setting")),
             control,
-            child: Some(ChildIndex(0)),
-            stands_for: Some(ChildIndex(0)),
+            group: Some(GroupIndex(0)),
+            node_of: Some(GroupIndex(0)),
         };
         let catalog = Catalog {
             name: Some("site".to_owned()),
@@ -217,7 +217,7 @@ proptest! {
                 resource(Control::NotManaged { reason: "no".to_owned() }, Some(Arc::new(map("default")))),
                 resource(Control::Late, None),
             ],
-            children: vec![Child {
+            groups: vec![Group {
                 parent: None,
                 noop: true,
                 fail_on_error: true,

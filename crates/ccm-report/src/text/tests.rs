@@ -365,6 +365,28 @@ Summary: 6 resources in 2.5s: 1 stable, 1 changed, 1 refreshed, 2 failed, 1 skip
 }
 
 #[test]
+fn the_end_names_what_failed_and_not_the_manifests_around_it() {
+    let failed = |kind, message: &str| Outcome::Failed(Box::new(Failure::new(kind, message)));
+    let mut child = transaction(failed(FailureKind::Child, "1 of its 2 resources failed: exec#job"));
+    child.id = id("apply#web.yaml");
+    let counts = Counts { total: 3, unchanged: 1, failed: 2, ..Counts::default() };
+    let events = [
+        finished(transaction(failed(FailureKind::Exit, "boom"))),
+        finished(child),
+        Event::SessionFinished(Box::new(summary(counts))),
+    ];
+    let expected = "\
+ERROR exec#job failed ensure=present runtime=1ms provider=posix: boom
+      nothing was changed
+ERROR apply#web.yaml failed ensure=present runtime=1ms provider=posix: 1 of its 2 resources failed: exec#job
+      nothing was changed
+Summary: 3 resources in 2.5s: 1 stable, 2 failed
+  failed: exec#job
+";
+    assert_eq!(text(Verbosity::Normal, &events), expected);
+}
+
+#[test]
 fn the_summary_of_a_noop_says_that_nothing_was_changed() {
     let counts = Counts { total: 4, unchanged: 1, changed: 2, refreshed: 1, ..Counts::default() };
     let run = RunSummary { noop: true, ..summary(counts) };

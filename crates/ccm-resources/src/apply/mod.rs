@@ -1,12 +1,12 @@
 //! The apply resource: a manifest within a manifest.
-//! The loader puts the resources of the child into the catalog and the engine reports the child as a whole,
-//! so nothing is read or changed here.
+//!
+//! The loader makes a group of the resources of the child and makes the resource its node. The engine runs groups itself, so
+//! there is nothing to read or to change here.
 
 mod properties;
 
-use ccm_engine::{Managed, ResourceType};
-use ccm_host::Host;
-use ccm_model::{Diagnostic, Failure, FailureKind, Resource};
+use ccm_engine::{Binder, ResourceType};
+use ccm_model::{Diagnostic, Resource};
 use ccm_properties::{Checked, ChildManifest, PropertySet, PropertySpec, TypeSpec, decode};
 
 use properties::ApplyProperties;
@@ -57,7 +57,7 @@ impl TypeSpec for ApplyType {
 }
 
 impl ResourceType for ApplyType {
-    fn bind(&self, _: &Resource, _: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
-        Err(Failure::new(FailureKind::Internal, "internal error: the engine handles applied manifests"))
+    fn binder(&self) -> Option<&dyn Binder> {
+        None
     }
 }

@@ -1,0 +1,217 @@
+//! Groups of resources: the manifest of the run, and each child manifest in it.
+//!
+//! [`Groups`] holds what each group demands of its members, resolved once. [`GroupProgress`] holds what became of them.
+
+use std::path::Path;
+
+use ccm_model::{Catalog, Failure, FailureKind, GroupIndex, Outcome, ResourceIndex};
+
+use crate::names::Names;
+use crate::rules::EngineRule;
+use crate::run::Run;
+
+/// Maximum number of failed members that the failure of a group names.
+const MAX_NAMED: usize = 5;
+
+/// Position of the group of all resources, which the run itself ends.
+const RUN: usize = 0;
+
+/// Policy of a group, with that of the groups around it and of the run.
+pub(crate) struct Policy<'a> {
+    /// Nothing in the group is changed in this run.
+    pub noop: bool,
+    /// Nothing in the group is changed in any run.
+    pub is_always_noop: bool,
+    /// A member that fails ends the group, or a group around it.
+    pub ends_on_failure: bool,
+    /// Directory that relative paths of members start from.
+    pub directory: &'a Path,
+    /// A member that fails ends this group.
+    fail_on_error: bool,
+    parent: Option<usize>,
+    node: Option<ResourceIndex>,
+    /// Number of resources in the group and in the groups in it.
+    resources: usize,
+}
+
+/// Policies of all groups of a run.
+pub(crate) struct Groups<'a> {
+    catalog: &'a Catalog,
+    policies: Vec<Policy<'a>>,
+}
+
+impl<'a> Groups<'a> {
+    pub(crate) fn new(run: &Run<'a>) -> Self {
+        let catalog = run.catalog;
+        let fail_on_error = run.fail_on_error || catalog.fail_on_error;
+        let mut policies = vec![Policy {
+            noop: run.noop,
+            is_always_noop: false,
+            ends_on_failure: fail_on_error,
+            directory: run.directory,
+            fail_on_error,
+            parent: None,
+            node: None,
+            resources: catalog.resources.len(),
+        }];
+        for (group, node) in catalog.groups.iter().zip(catalog.group_nodes()) {
+            let parent = group.parent.map_or(RUN, position);
+            let around = &policies[parent];
+            policies.push(Policy {
+                noop: around.noop || group.noop,
+                is_always_noop: around.is_always_noop || group.noop,
+                ends_on_failure: around.ends_on_failure || group.fail_on_error,
+                directory: &group.directory,
+                fail_on_error: group.fail_on_error,
+                parent: Some(parent),
+                node,
+                resources: 0,
+            });
+        }
+        let mut groups = Self { catalog, policies };
+        if !catalog.groups.is_empty() {
+            groups.count();
+        }
+        groups
+    }
+
+    fn count(&mut self) {
+        for index in self.catalog.indices() {
+            let around: Vec<usize> = self.around(index).filter(|group| *group != RUN).collect();
+            for group in around {
+                self.policies[group].resources += 1;
+            }
+        }
+    }
+
+    /// Returns the policy that a resource is subject to. The node of a group shares the policy of its members.
+    pub(crate) fn policy(&self, of: ResourceIndex) -> &Policy<'a> {
+        let resource = self.catalog.resource(of);
+        &self.policies[resource.node_of.or(resource.group).map_or(RUN, position)]
+    }
+
+    /// Returns `true` if `on` is in noop in every run while `index` is not, so that `index` can't rely on a change there.
+    pub(crate) fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
+        self.policy(on).is_always_noop && !self.policy(index).is_always_noop
+    }
+
+    /// Returns the nodes of the groups that a resource is a member of, outwards. A change of the resource is one of theirs.
+    pub(crate) fn nodes_around(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
+        self.around(of).filter_map(|group| self.policies[group].node)
+    }
+
+    /// Returns the groups that a resource is a member of, outwards.
+    fn around(&self, of: ResourceIndex) -> impl Iterator<Item = usize> {
+        let first = self.catalog.resource(of).group.map_or(RUN, position);
+        std::iter::successors(Some(first), |group| self.policies[*group].parent)
+    }
+}
+
+/// Position of a group among the policies, behind that of the run.
+fn position(group: GroupIndex) -> usize {
+    group.get() + 1
+}
+
+/// Group that ended because a member failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// All resources of the run.
+    Run {
+        /// The member that failed.
+        culprit: ResourceIndex,
+    },
+    /// A child manifest.
+    Group {
+        /// The member that failed.
+        culprit: ResourceIndex,
+    },
+}
+
+#[derive(Clone, Default)]
+struct Progress {
+    /// A member changed or, if the group is in noop, would have.
+    has_changed: bool,
+    /// A member changed, or may have been changed before it failed.
+    may_have_changed: bool,
+    /// Members that failed, those of groups in it among them, but not the nodes of those.
+    failed: Vec<ResourceIndex>,
+    /// The first member that failed, if that ends the group.
+    ended_by: Option<ResourceIndex>,
+}
+
+/// What became of the members of each group so far.
+pub(crate) struct GroupProgress<'a> {
+    groups: &'a Groups<'a>,
+    progress: Vec<Progress>,
+}
+
+impl<'a> GroupProgress<'a> {
+    pub(crate) fn new(groups: &'a Groups<'a>) -> Self {
+        Self { groups, progress: vec![Progress::default(); groups.policies.len()] }
+    }
+
+    /// Records the outcome of a resource for the groups that it is a member of.
+    pub(crate) fn record(&mut self, index: ResourceIndex, outcome: &Outcome) {
+        let failure = match outcome {
+            Outcome::Failed(failure) => Some(failure),
+            _ => None,
+        };
+        if failure.is_none() && !outcome.is_change() {
+            return;
+        }
+        let is_always_noop = self.groups.policy(index).is_always_noop;
+        let may_have_changed = failure
+            .map_or(matches!(outcome, Outcome::Changed | Outcome::Refreshed), |failure| failure.changed);
+        // A group fails with its members, which were recorded before.
+        let fails = failure.is_some_and(|failure| failure.kind != FailureKind::Child);
+        for group in self.groups.around(index) {
+            let policy = &self.groups.policies[group];
+            let progress = &mut self.progress[group];
+            progress.has_changed |= outcome.is_change() && (!is_always_noop || policy.is_always_noop);
+            progress.may_have_changed |= may_have_changed;
+            if fails {
+                progress.failed.push(index);
+                if policy.fail_on_error {
+                    progress.ended_by.get_or_insert(index);
+                }
+            }
+        }
+    }
+
+    /// Returns the outermost group around a resource that has ended.
+    pub(crate) fn ended(&self, index: ResourceIndex) -> Option<Ended> {
+        let ended = self.groups.around(index).filter_map(|group| {
+            let culprit = self.progress[group].ended_by?;
+            Some(if group == RUN { Ended::Run { culprit } } else { Ended::Group { culprit } })
+        });
+        ended.last()
+    }
+
+    /// Returns `true` if a member of the group failed.
+    pub(crate) fn has_failed(&self, group: GroupIndex) -> bool {
+        !self.progress[position(group)].failed.is_empty()
+    }
+
+    /// Returns the outcome of the node of a group, all members being done, and the rule that led to it.
+    pub(crate) fn outcome(&self, group: GroupIndex) -> (Outcome, Option<EngineRule<'static>>) {
+        let (policy, progress) = (&self.groups.policies[position(group)], &self.progress[position(group)]);
+        if !progress.failed.is_empty() {
+            let names = Names::new(self.groups.catalog, &progress.failed, MAX_NAMED);
+            let message = match policy.resources {
+                1 => format!("its only resource failed: {names}"),
+                all => format!("{} of its {all} resources failed: {names}", progress.failed.len()),
+            };
+            let mut failure = Failure::new(FailureKind::Child, message);
+            failure.changed = progress.may_have_changed;
+            return (Outcome::Failed(Box::new(failure)), None);
+        }
+        match (progress.has_changed, policy.noop) {
+            (false, _) => (Outcome::Unchanged, Some(EngineRule::ChildUnchanged)),
+            (true, false) => (Outcome::Changed, Some(EngineRule::ChildChanged)),
+            (true, true) => {
+                let message = "Would have applied the manifest".to_owned();
+                (Outcome::WouldChange { message }, Some(EngineRule::ChildChanged))
+            }
+        }
+    }
+}

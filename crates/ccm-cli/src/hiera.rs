@@ -7,7 +7,7 @@ use ccm_data::hierarchy::Outcome;
 use ccm_data::layers::Source;
 use ccm_data::printed::{to_json, to_text};
 use ccm_expr::Value;
-use ccm_manifest::{Redaction, SYSTEM_FACTS};
+use ccm_manifest::{Redaction, is_of_system_fact};
 use ccm_model::{Diagnostic, escape_control, quote_words};
 
 use crate::arguments::HieraParse;
@@ -40,9 +40,7 @@ pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
     let mut parsed = session.data(&file, &options);
     if !arguments.system_facts {
         for diagnostic in &mut parsed.diagnostics {
-            let mut names = diagnostic.missing.as_deref().unwrap_or_default().split('.');
-            let is_fact = matches!(names.next(), Some("Facts" | "facts"));
-            if is_fact && names.next().is_some_and(|root| SYSTEM_FACTS.contains(&root)) {
+            if diagnostic.missing.as_deref().is_some_and(is_of_system_fact) {
                 diagnostic.hints.push("`--system-facts` takes those of this machine, too".to_owned());
             }
         }

@@ -20,8 +20,9 @@ pub enum Cause {
     Language,
     /// It names something that the scope doesn't have.
     UnknownName(String),
-    /// It asks a map for a key that isn't there; the whole path is given, such as `Facts.host.inof`.
-    MissingKey(String),
+    /// It asks a map for a key that isn't there. The path ends before the first key that was worked out:
+    /// `Facts`, `host`, `inof`.
+    MissingKey(Vec<String>),
     /// A function of the caller refused.
     Function {
         /// The function's name.

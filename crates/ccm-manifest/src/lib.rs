@@ -53,5 +53,5 @@ pub use load::{Loaded, Request, load};
 pub use redaction::Redaction;
 pub use render::render;
 pub use schema::schema;
-pub use scope::SYSTEM_FACTS;
+pub use scope::is_of_system_fact;
 pub use sources::{FactPath, Sources};

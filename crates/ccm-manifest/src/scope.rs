@@ -102,33 +102,42 @@ pub(crate) struct Mistake {
     pub(crate) nearest: Option<Box<str>>,
     /// Places in templates that it comes from, the nearest first, each with what is there.
     pub(crate) places: Vec<(Span, String)>,
-    /// The path that led to nothing, if that is the mistake.
-    pub(crate) missing: Option<Box<str>>,
+    /// The path that led to nothing, if that is the mistake: as far as its keys are written outright.
+    pub(crate) missing: Option<Box<[String]>>,
 }
 
 /// Facts that are gathered of every machine.
-pub const SYSTEM_FACTS: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+const SYSTEM_FACTS: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
+
+/// Returns `true` if a path leads to a fact that is gathered of every machine.
+pub fn is_of_system_fact(path: &[String]) -> bool {
+    matches!(path, [root, fact, ..] if is_facts(root) && SYSTEM_FACTS.contains(&&**fact))
+}
+
+fn is_facts(root: &str) -> bool {
+    matches!(root, "Facts" | "facts")
+}
 
 impl Mistake {
     /// What says which fact was probably meant by one that is not there.
     pub(crate) fn near_fact(&self) -> Option<String> {
-        let root = || self.missing.as_deref()?.split(['.', '[', '|']).nth(1);
-        let near = self.nearest.as_deref().or_else(|| closest(root()?, SYSTEM_FACTS));
+        let fact = || self.missing.as_deref()?.get(1);
+        let near = self.nearest.as_deref().or_else(|| closest(fact()?, SYSTEM_FACTS));
         near.map(|meant| format!("did you mean `{meant}`?"))
     }
 
     /// Returns `true` if it is a value of the data that is not there.
     pub(crate) fn is_of_data(&self) -> bool {
-        let root = self.missing.as_deref().and_then(|missing| missing.split(['.', '[', '|']).next());
-        matches!(root, Some("Data" | "data"))
+        let root = self.missing.as_deref().and_then(<[_]>::first);
+        matches!(root.map(String::as_str), Some("Data" | "data"))
     }
 
     /// Tells whether it is nothing but a fact that is not there and that no machine has to have: below what
     /// is gathered of every machine, a name that is not there is misspelt.
     pub(crate) fn is_of_absent_fact(&self, known: &Value) -> bool {
-        let mut keys = self.missing.as_deref().unwrap_or_default().split(['.', '[', '|']);
-        matches!(keys.next(), Some("Facts" | "facts"))
-            && keys.next().is_some_and(|root| !SYSTEM_FACTS.contains(&root) || known.get(root).is_none())
+        let Some([root, path @ ..]) = self.missing.as_deref() else { return false };
+        let is_gathered = |fact: &String| SYSTEM_FACTS.contains(&&**fact) && known.get(fact).is_some();
+        is_facts(root) && !path.first().is_some_and(is_gathered)
     }
 }
 
@@ -219,7 +228,7 @@ impl Evaluator<'_, '_> {
         let mut hints = error.hints.clone();
         let mut missing = None;
         match &error.cause {
-            Cause::MissingKey(path) => missing = Some(path.as_str().into()),
+            Cause::MissingKey(path) => missing = Some(path.as_slice().into()),
             Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
                 hints = vec![format!("a value of the manifest is `Data.{name}`")];
             }
@@ -246,7 +255,7 @@ struct Calling<'a, 'e, 's> {
     /// Something that it asked for could not be had, which was reported.
     is_refused: Cell<bool>,
     /// A path that `lookup` found nothing at.
-    missing: RefCell<Option<Box<str>>>,
+    missing: RefCell<Option<Box<[String]>>>,
     /// The templates that are being rendered, each by the one before.
     rendering: RefCell<Vec<PathBuf>>,
     /// What was wrong with a template that another one renders.
@@ -367,7 +376,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             (Some(found), _) => Ok(found),
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => {
-                self.missing.replace(Some(text.into()));
+                self.missing.replace(Some(prefix.as_slice().into()));
                 let mut error = FunctionError::new(format!("there is no `{}`", text.escape_debug()));
                 let roots = ["facts", "data", "environ", "captures"];
                 let near = match prefix.first() {
@@ -486,8 +495,8 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             _ => format!("the template `{written}` can't be rendered: {error}"),
         };
         self.broken.replace(Some(message.clone()));
-        if let TemplateFault::Undefined(Some(expression)) = &error.fault {
-            self.missing.borrow_mut().get_or_insert_with(|| expression.as_str().into());
+        if let TemplateFault::Undefined { expression: Some(_), path } = &error.fault {
+            self.missing.borrow_mut().get_or_insert_with(|| path.as_slice().into());
         }
         FunctionError { message, hints: error.hints.clone(), ..FunctionError::default() }
     }

@@ -36,8 +36,8 @@ pub struct Diagnostic {
     pub hints: Vec<String>,
     /// Name of the property, where nobody sees the text that the labels point at.
     pub property: Option<Cow<'static, str>>,
-    /// Path of a fact or value that is not there, if that is what is wrong: `Facts.host.nam`.
-    pub missing: Option<Box<str>>,
+    /// Path of a fact or value that is not there, if that is what is wrong: `Facts`, `host`, `nam`.
+    pub missing: Option<Box<[String]>>,
 }
 
 impl Diagnostic {

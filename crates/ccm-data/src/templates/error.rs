@@ -51,9 +51,14 @@ pub enum TemplateFault {
     /// It would write too much.
     #[error("the template writes more than {} MiB", LARGEST_OUTPUT >> 20)]
     TooMuchOutput,
-    /// A name, a key or an element does not exist; as the template writes it, where that can be told.
-    #[error("{}", match .0 { Some(expression) => format!("`{expression}` does not exist"), None => "a value that is used here does not exist".to_owned() })]
-    Undefined(Option<String>),
+    /// A name, a key or an element does not exist.
+    #[error("{}", match expression { Some(expression) => format!("`{expression}` does not exist"), None => "a value that is used here does not exist".to_owned() })]
+    Undefined {
+        /// As the template writes it, where that can be told.
+        expression: Option<String>,
+        /// The names and keys that the expression begins with.
+        path: Vec<String>,
+    },
     /// There is no such filter, test, function or method.
     #[error("unknown {kind} `{name}`")]
     Unknown {

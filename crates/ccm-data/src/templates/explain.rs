@@ -144,8 +144,8 @@ fn is_a_filter(name: &str) -> Option<String> {
 /// Names the expression without a value, and the key or the name that it should most likely have.
 fn undefined(detail: &str, running: &Running) -> (TemplateFault, Vec<String>) {
     let expression = detail.split('`').nth(1);
-    let hint = expression.and_then(|expression| {
-        let path = path(&words(expression)?);
+    let path = expression.and_then(words).map(|words| path(&words)).unwrap_or_default();
+    let near = || {
         let (name, members) = path.split_first()?;
         if !NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             let lower = NAMES.map(str::to_ascii_lowercase);
@@ -164,8 +164,9 @@ fn undefined(detail: &str, running: &Running) -> (TemplateFault, Vec<String>) {
             }
         }
         None
-    });
-    (TemplateFault::Undefined(expression.map(str::to_owned)), hint.into_iter().collect())
+    };
+    let hint = near();
+    (TemplateFault::Undefined { expression: expression.map(str::to_owned), path }, hint.into_iter().collect())
 }
 
 fn did_you_mean(word: Option<&str>) -> Option<String> {

@@ -142,10 +142,9 @@ impl Evaluator<'_, '_> {
             Value::Map(map) => match map.get(name) {
                 Some(value) => Ok(value.clone()),
                 None if self.scope.strict() && !access.optional && !access.lenient => {
-                    let path = self.path(id);
-                    Err(Error::run(piece.range(), format!("there is no `{path}`"))
+                    Err(Error::run(piece.range(), format!("there is no `{}`", self.path(id)))
                         .did_you_mean(name, map.keys().map(|key| &**key))
-                        .because(Cause::MissingKey(path)))
+                        .because(Cause::MissingKey(self.segments(id))))
                 }
                 None => Ok(Value::Null),
             },
@@ -178,7 +177,7 @@ impl Evaluator<'_, '_> {
         let whole = if whole.starts_with('…') { "this map".to_owned() } else { format!("`{whole}`") };
         Error::run(self.range(key), format!("{whole} has no such key"))
             .hint("`?.[` instead of `[` yields nil there")
-            .because(Cause::MissingKey(self.path(id)))
+            .because(Cause::MissingKey(self.segments(id)))
     }
 
     /// The names and keys that lead to a part, as they would be written.
@@ -212,6 +211,37 @@ impl Evaluator<'_, '_> {
         }
         names.reverse();
         names.concat()
+    }
+
+    /// Returns the names and keys that lead to a part, up to the first that is worked out.
+    fn segments(&self, id: NodeId) -> Vec<String> {
+        let mut segments = Vec::new();
+        let mut at = id;
+        loop {
+            let node = self.tree.node(at);
+            let (base, name) = match &node.kind {
+                NodeKind::Member { base, name, .. } | NodeKind::Method { base, name, .. } => {
+                    (Some(*base), Some(self.tree.text(*name)))
+                }
+                NodeKind::Item { base, key, .. } => (Some(*base), self.tree.constant_text(*key)),
+                NodeKind::Chain(inner) => {
+                    at = *inner;
+                    continue;
+                }
+                NodeKind::Name | NodeKind::Local(_) | NodeKind::Environment | NodeKind::Element => {
+                    (None, Some(self.tree.text(node.piece)))
+                }
+                _ => (None, None),
+            };
+            match name {
+                Some(name) => segments.push(name.to_owned()),
+                None => segments.clear(),
+            }
+            let Some(base) = base else { break };
+            at = base;
+        }
+        segments.reverse();
+        segments
     }
 
     fn method(&mut self, whole: &Value, name: Piece, arguments: Children) -> Fallible<Value> {

@@ -75,7 +75,14 @@ fn mistakes_are_where_they_are_and_say_how_to_go_on() {
 fn causes_are_told_apart() {
     let world = World { strict: true, ..World::new(NAMES) };
     let cause = |text: &str| world.evaluate(text).expect_err(text).cause;
-    assert!(matches!(cause("Facts.host.inof"), Cause::MissingKey(path) if path == "Facts.host.inof"));
+    for (text, expected) in [
+        ("Facts.host.inof", &["Facts", "host", "inof"][..]),
+        ("Facts['host.a'].inof", &["Facts", "host.a"]),
+        ("Facts.host['in.of']", &["Facts", "host", "in.of"]),
+        ("Facts['in' + 'of']", &["Facts"]),
+    ] {
+        assert!(matches!(cause(text), Cause::MissingKey(path) if path == expected), "{text}");
+    }
     assert!(matches!(cause("nobody"), Cause::UnknownName(name) if name == "nobody"));
     assert!(matches!(cause("lookup('x')"), Cause::Function { name, .. } if name == "lookup"));
     assert!(matches!(cause("1 +"), Cause::Language));

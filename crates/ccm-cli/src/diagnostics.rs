@@ -1,17 +1,13 @@
 //! Mistakes in a manifest, shown with their lines.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
-use ccm_model::{Diagnostic, Label, Severity, Source, SourceId, SourceMap, escape_control};
-use ccm_redaction::REDACTED;
+use ccm_model::{Diagnostic, Label, Severity, Source, SourceMap, escape_control};
 use ccm_runtime::Findings;
 
-use crate::hidden::Hidden;
 use crate::messages::to_stderr;
-use crate::secrets::secrets;
 
 /// Labels farther apart than this many lines are shown apart.
 const TOGETHER: usize = 60;
@@ -29,9 +25,8 @@ pub(crate) fn print(findings: &Findings) {
     if diagnostics.is_empty() {
         return;
     }
-    let hidden = hidden(diagnostics.iter().take(MOST_SHOWN), sources);
     for diagnostic in diagnostics.iter().take(MOST_SHOWN) {
-        text += &render(diagnostic, sources, &hidden, &renderer);
+        text += &render(diagnostic, sources, &renderer);
         text += "\n\n";
     }
     if let Some(more) = diagnostics.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
@@ -40,108 +35,27 @@ pub(crate) fn print(findings: &Findings) {
     to_stderr(&text);
 }
 
-/// What is shown of one of them.
+/// Returns the text of one of them.
 pub(crate) fn rendered(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    render(diagnostic, sources, &hidden([diagnostic], sources), &Renderer::styled())
+    render(diagnostic, sources, &Renderer::styled())
 }
 
-/// What must not be shown of the sources that these point into.
-fn hidden<'d>(
-    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
-    sources: &SourceMap,
-) -> BTreeMap<SourceId, Hidden> {
-    let mut hidden = BTreeMap::new();
-    for id in diagnostics.into_iter().flat_map(|found| &found.labels).map(|label| label.span.source) {
-        if let Some(source) = sources.get(id) {
-            hidden.entry(id).or_insert_with(|| Hidden::of(&source.text));
-        }
-    }
-    hidden
-}
-
-fn render(
-    diagnostic: &Diagnostic,
-    sources: &SourceMap,
-    hidden: &BTreeMap<SourceId, Hidden>,
-    renderer: &Renderer,
-) -> String {
-    let shown = |text: &str| {
-        let about = diagnostic
-            .labels
-            .iter()
-            .filter_map(|label| Some((hidden.get(&label.span.source)?, label.span.start as usize)));
-        shown(&about.fold(text.to_owned(), |text, (hidden, place)| hidden.redact(&text, place)))
-    };
+fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
+    let shown = |text: &str| escape_control(text).into_owned();
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
     let mut group = Group::with_title(level.primary_title(shown(&diagnostic.message)));
     for cluster in clusters(diagnostic, sources) {
-        group = group.element(cluster.element(hidden, &shown));
+        group = group.element(cluster.element());
     }
     for hint in &diagnostic.hints {
         // A hint may show a few lines to write.
-        let lines: Vec<_> = hint.split('\n').map(&shown).collect();
+        let lines: Vec<_> = hint.split('\n').map(shown).collect();
         group = group.element(Level::HELP.with_name("hint").message(lines.join("\n")));
     }
     renderer.render(&[group])
-}
-
-/// What a message may say: no secrets, and nothing that steers a terminal.
-fn shown(text: &str) -> String {
-    escape_control(&secrets().redact(text)).into_owned()
-}
-
-/// A piece of a source without its secrets.
-struct Masked {
-    text: String,
-    /// Every part of the piece that was replaced.
-    replaced: Vec<Range<usize>>,
-}
-
-impl Masked {
-    fn of(source: &str, piece: Range<usize>, parts: &[Range<usize>]) -> Self {
-        let whole = source.get(piece.clone()).unwrap_or_default();
-        let mut hidden = secrets().redactor().hidden_in_text(whole);
-        let parts = parts.iter().filter(|part| part.end > piece.start && part.start < piece.end);
-        hidden.extend(
-            parts.map(|part| part.start.saturating_sub(piece.start)..part.end.min(piece.end) - piece.start),
-        );
-        hidden.sort_by_key(|part| part.start);
-        let mut masked = Self { text: String::new(), replaced: Vec::new() };
-        let mut at = 0;
-        for part in hidden {
-            // What goes over a line end is replaced up to there, so that lines keep their numbers.
-            let mut start = part.start.max(at);
-            for line in whole.get(start..part.end).unwrap_or_default().split_inclusive('\n') {
-                let end = start + line.trim_end_matches(['\r', '\n']).len();
-                if end > start {
-                    masked.text += whole.get(at..start).unwrap_or_default();
-                    masked.text += REDACTED;
-                    masked.replaced.push(start..end);
-                    at = end;
-                }
-                start += line.len();
-            }
-        }
-        masked.text += whole.get(at..).unwrap_or_default();
-        masked.text = masked.text.chars().map(harmless).collect();
-        masked
-    }
-
-    /// Where a place of the piece is now; what was replaced begins and ends with what replaced it.
-    fn place(&self, place: usize) -> usize {
-        let mut moved = place;
-        for part in &self.replaced {
-            if place >= part.end {
-                moved = moved + REDACTED.len() - part.len();
-            } else if place > part.start {
-                return moved - (place - part.start);
-            }
-        }
-        moved
-    }
 }
 
 /// What stands in an excerpt for a character that steers a terminal: one of as many bytes, so that places stay.
@@ -191,7 +105,7 @@ fn clusters<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Clust
 }
 
 impl<'a> Cluster<'a> {
-    fn element(&self, hidden: &BTreeMap<SourceId, Hidden>, shown: &dyn Fn(&str) -> String) -> Element<'a> {
+    fn element(&self) -> Element<'a> {
         let text = &*self.source.text;
         let start =
             self.labels.iter().map(|label| label.span.start as usize).min().unwrap_or(0).min(text.len());
@@ -207,21 +121,17 @@ impl<'a> Cluster<'a> {
             let place = Origin::path(Cow::Borrowed(&*self.source.name));
             return place.line(first.line).char_column(first.column).into();
         }
-        let parts = self.labels.first().and_then(|label| hidden.get(&label.span.source));
-        let masked = Masked::of(text, from..to, parts.map_or(&[], |hidden| &hidden.parts));
-        let mut snippet = Snippet::source(masked.text.clone())
+        let mut snippet = Snippet::source(piece.chars().map(harmless).collect::<String>())
             .line_start(first.line)
             .path(Cow::Borrowed(&*self.source.name));
         for (position, label) in self.labels.iter().enumerate() {
             let kind =
                 if self.primary && position == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            let range = within_line(piece, label, from);
-            let range = masked.place(range.start)..masked.place(range.end);
-            let annotation = kind.span(range);
+            let annotation = kind.span(within_line(piece, label, from));
             snippet = snippet.annotation(if label.text.is_empty() {
                 annotation
             } else {
-                annotation.label(shown(&label.text))
+                annotation.label(escape_control(&label.text).into_owned())
             });
         }
         snippet.into()
@@ -245,7 +155,7 @@ mod tests {
         for input in ccm_fuzz::changed(ccm_fuzz::target("manifest"), 200) {
             let (diagnostics, texts) = ccm_fuzz::mistakes_of_manifest(&input);
             for diagnostic in &diagnostics {
-                let shown = render(diagnostic, &texts, &hidden([diagnostic], &texts), &Renderer::plain());
+                let shown = render(diagnostic, &texts, &Renderer::plain());
                 let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
                 assert!(!shown.is_empty() && !shown.contains(steers), "{shown:?}");
             }

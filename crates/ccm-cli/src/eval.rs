@@ -1,7 +1,7 @@
 //! `ccm eval`: one expression by itself.
 
 use ccm_model::escape_control;
-use ccm_runtime::{EvaluationError, ExitCode, Findings, ManifestErrors, Named};
+use ccm_runtime::{EvaluationError, ExitCode, ManifestErrors, Named};
 
 use crate::arguments::Eval;
 use crate::{diagnostics, manifest, printed, session, show};
@@ -17,16 +17,14 @@ pub(crate) fn run(arguments: &Eval) -> ExitCode {
     }
     let facts = session::facts(&arguments.facts);
     let data = session::data(&arguments.data);
-    let evaluated = match session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data) {
-        Ok(evaluated) => evaluated,
-        Err(EvaluationError::Input(error)) => return manifest::not_read(&error),
-        Err(EvaluationError::Variables(errors)) => return refused(&errors),
-        Err(error) => return crate::apply::cannot_start(&error),
-    };
-    diagnostics::print(&Findings { diagnostics: evaluated.diagnostics, texts: evaluated.texts });
-    match evaluated.value {
-        Some(value) => show::print(&printed::json(&value)),
-        None => ExitCode::NothingRun,
+    match session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data) {
+        Ok(evaluated) => {
+            diagnostics::print(&evaluated.warnings);
+            show::print(&printed::json(&evaluated.value))
+        }
+        Err(EvaluationError::Input(error)) => manifest::not_read(&error),
+        Err(EvaluationError::Errors(errors)) => refused(&errors),
+        Err(error) => crate::apply::cannot_start(&error),
     }
 }
 

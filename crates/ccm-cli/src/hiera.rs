@@ -3,72 +3,61 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ccm_data::hierarchy::Outcome;
-use ccm_data::layers::Source;
 use ccm_data::printed::{to_json, to_text};
-use ccm_expr::Value;
-use ccm_manifest::{Redaction, is_of_system_fact};
 use ccm_model::{Diagnostic, escape_control, quote_words};
+use ccm_runtime::{
+    DataOptions, EntryOutcome, EvaluatedData, ExitCode, Facts, InputError, Value, ValueSource, url_hint,
+};
 
 use crate::arguments::HieraParse;
 use crate::{diagnostics, manifest, messages, printed, session, show};
-use ccm_runtime::{DataFile, DataOptions, ExitCode, Facts, Findings, ResolvedData, at, url_hint};
-
-/// A file of values may have this many bytes.
-const LONGEST: u64 = 64 << 20;
 
 /// Prints the values of a file for some facts.
 pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
-    if let Some(hint) = url_hint(&arguments.file) {
-        let message = format!("{}: a URL is not supported in this version", arguments.file.display());
-        messages::error(&message, &[], &[hint]);
-        return ExitCode::NothingRun;
-    }
-    let path = (arguments.file != Path::new("-")).then_some(&*arguments.file);
     let session = session::open();
-    let (name, text) = match session.read_text(path, LONGEST, "file") {
-        Ok(read) => read,
-        Err(error) => return manifest::text_not_read(&error),
+    let path = (arguments.file != Path::new("-")).then_some(&*arguments.file);
+    let file = match session.read_data(path) {
+        Ok(file) => file,
+        Err(InputError::Text(error)) => return manifest::text_not_read(&error),
+        Err(error) => {
+            messages::from_error(&error, "", &url_hint(&arguments.file).into_iter().collect::<Vec<_>>());
+            return ExitCode::NothingRun;
+        }
     };
-    let file = DataFile { name: name.clone(), text: text.into() };
     let options = DataOptions {
         facts: Facts { files: arguments.facts.clone(), assignments: arguments.given.clone() },
         assignments: arguments.data.clone(),
         system_facts: arguments.system_facts,
         environment_facts: arguments.env_facts,
     };
-    let mut parsed = session.data(&file, &options);
-    if !arguments.system_facts {
-        for diagnostic in &mut parsed.diagnostics {
-            if diagnostic.missing.as_deref().is_some_and(is_of_system_fact) {
-                diagnostic.hints.push("`--system-facts` takes those of this machine, too".to_owned());
-            }
+    let data = match session.data(&file, &options) {
+        Ok(data) => data,
+        Err(errors) => {
+            diagnostics::print(&errors);
+            messages::error(&format!("{errors} in {}", file.name), &[], &[]);
+            return ExitCode::NothingRun;
         }
-    }
-    let findings = Findings { diagnostics: parsed.diagnostics, texts: parsed.texts };
-    diagnostics::print(&findings);
-    let Some(data) = parsed.data else {
-        messages::error(&format!("{} in {name}", findings.count()), &[], &[]);
-        return ExitCode::NothingRun;
     };
+    diagnostics::print(&data.warnings);
     if arguments.explain {
         return show::print(&explanation(&data));
     }
     let found = match &arguments.query {
-        None => Ok(data.value.clone()),
-        Some(path) => at(path, &data.value),
+        None => Ok(data.value().clone()),
+        Some(path) => session.at(path, data.value()),
     };
     let value = match found {
         Ok(value) if arguments.show_sensitive => value,
-        Ok(value) => Redaction::new(&data.secrets).value(&value),
-        Err(mistake) => {
-            return manifest::refuse_all(vec![mistake]);
+        Ok(value) => data.redact(&value),
+        Err(errors) => {
+            diagnostics::print(&errors);
+            return ExitCode::NothingRun;
         }
     };
     if arguments.env {
         return match variables(&value, &arguments.env_prefix) {
             Ok(text) => show::print(&text),
-            Err(mistakes) => manifest::refuse_all(mistakes),
+            Err(errors) => manifest::refuse_all(errors),
         };
     }
     show::print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
@@ -125,15 +114,15 @@ fn part(key: &str) -> String {
 }
 
 /// Which entries of the hierarchy matched, and where each value comes from.
-fn explanation(data: &ResolvedData) -> String {
+fn explanation(data: &EvaluatedData) -> String {
     let mut rows = Vec::new();
-    for (entry, outcome) in &data.entries {
+    for (entry, outcome) in data.entries() {
         rows.push((escape_control(entry).into_owned(), outcome_in_words(outcome)));
     }
     let mut text = String::from("hierarchy:\n");
     text += &if rows.is_empty() { "  none\n".to_owned() } else { table(&rows) };
     rows.clear();
-    for origin in data.layers.origins() {
+    for origin in data.origins() {
         let sources: Vec<String> = origin.sources.iter().map(source_in_words).collect();
         rows.push((escape_control(&origin.path.join(".")).into_owned(), sources.join(" + ")));
     }
@@ -141,26 +130,26 @@ fn explanation(data: &ResolvedData) -> String {
     text + &if rows.is_empty() { "  none\n".to_owned() } else { table(&rows) }
 }
 
-fn outcome_in_words(outcome: &Outcome) -> String {
+fn outcome_in_words(outcome: &EntryOutcome) -> String {
     let named = |name: &str, what: &str| format!("`{}`: {what}", escape_control(name));
     match outcome {
-        Outcome::Empty => "skipped: all of its expressions came up empty".to_owned(),
-        Outcome::NotFound(name) => named(name, "no override of that name"),
-        Outcome::Applied(name) => named(name, "applied"),
-        Outcome::Repeated(name) => named(name, "applied already"),
-        Outcome::NotReached(Some(name)) => named(name, "not looked for, an earlier entry matched"),
-        Outcome::NotReached(None) => "not looked for, an earlier entry matched".to_owned(),
+        EntryOutcome::Empty => "skipped: all of its expressions came up empty".to_owned(),
+        EntryOutcome::NotFound(name) => named(name, "no override of that name"),
+        EntryOutcome::Applied(name) => named(name, "applied"),
+        EntryOutcome::Repeated(name) => named(name, "applied already"),
+        EntryOutcome::NotReached(Some(name)) => named(name, "not looked for, an earlier entry matched"),
+        EntryOutcome::NotReached(None) => "not looked for, an earlier entry matched".to_owned(),
     }
 }
 
-fn source_in_words(source: &Source) -> String {
+fn source_in_words(source: &ValueSource) -> String {
     match source {
-        Source::Data => "data".to_owned(),
-        Source::Parent => "the manifest that applies this one".to_owned(),
-        Source::Override(name) => format!("override `{}`", escape_control(name)),
-        Source::File(name) => Path::new(name).display().to_string(),
+        ValueSource::Data => "data".to_owned(),
+        ValueSource::Parent => "the manifest that applies this one".to_owned(),
+        ValueSource::Override(name) => format!("override `{}`", escape_control(name)),
+        ValueSource::File(name) => Path::new(name).display().to_string(),
         // The value is on the command line already, and may be one that is not to be shown.
-        Source::CommandLine(_) => "--data".to_owned(),
+        ValueSource::CommandLine(_) => "--data".to_owned(),
     }
 }
 

@@ -8,7 +8,6 @@ mod diagnostics;
 mod eval;
 mod explain;
 mod facts;
-mod hidden;
 mod hiera;
 mod history;
 mod idempotence;

@@ -35,6 +35,8 @@ pub struct ToEvaluate {
 pub struct Evaluated {
     /// Its value, if there is no mistake.
     pub value: Option<Value>,
+    /// Every text in the values around it that must not be shown.
+    pub secrets: Vec<String>,
     /// Mistakes and warnings.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that places point into.
@@ -60,6 +62,7 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
     data.value = data.layers.merged();
     data.is_incomplete = world.has_mistakes() || diagnostics.has_errors();
     data::check(&mut data, &world, &mut diagnostics);
+    let secrets = std::mem::take(&mut data.secrets);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
         directory: request.directory.clone(),
@@ -89,7 +92,7 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
     diagnostics.extend(world.take_mistakes());
     let is_faultless = !diagnostics.has_errors();
     let texts = world.texts.take();
-    Evaluated { value: value.filter(|_| is_faultless), diagnostics: diagnostics.into_vec(), texts }
+    Evaluated { value: value.filter(|_| is_faultless), secrets, diagnostics: diagnostics.into_vec(), texts }
 }
 
 /// What an expression names. A path that is worked out is not among them, but the empty path is then: anything

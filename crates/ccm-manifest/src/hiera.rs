@@ -25,6 +25,8 @@ pub struct DataFile {
 pub struct ParsedData {
     /// Its values, if nothing in it is a mistake.
     pub data: Option<ResolvedData>,
+    /// Every text in them that must not be shown, known also where something is wrong.
+    pub secrets: Vec<String>,
     /// Mistakes and warnings.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that places point into.
@@ -42,10 +44,11 @@ pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources
         data::check(data, &world, &mut diagnostics);
     }
     diagnostics.extend(world.take_mistakes());
+    let secrets = data.as_ref().map(|data| data.secrets.clone()).unwrap_or_default();
     let data = data.filter(|_| !diagnostics.has_errors());
     let diagnostics = diagnostics.into_vec();
     let texts = world.texts.borrow().clone();
-    ParsedData { data, diagnostics, texts }
+    ParsedData { data, secrets, diagnostics, texts }
 }
 
 /// What files and assignments lay over the values of a manifest, the lowest first.

@@ -3,29 +3,43 @@
 use std::path::Path;
 
 use ccm_data::facts::{self, File};
+use ccm_data::hierarchy::Outcome;
+use ccm_data::layers::Origin;
 use ccm_expr::{Map, Value, path};
 use ccm_host::absolute;
-use ccm_manifest::{DataFile, Evaluated, Named, ParsedData, Sources as _, ToEvaluate};
+use ccm_manifest::{DataFile, Named, Redaction, ResolvedData, Sources as _, ToEvaluate, is_of_system_fact};
 use ccm_model::{Diagnostic, SourceMap, escape_control};
 
-use crate::findings::ManifestErrors;
+use crate::findings::{Findings, ManifestErrors};
 use crate::input::{Data, Facts, InputError, data_files};
-use crate::machine::{MachineSources, format_of};
+use crate::machine::{MachineSources, format_of, url_hint};
 use crate::session::Session;
 
-/// Error of evaluating something.
+/// Maximum size of a file of values, in bytes.
+const MAX_DATA_SIZE: u64 = 64 << 20;
+
+/// Error of evaluating an expression.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluationError {
     /// A file can't be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// Errors in the variables.
+    /// Errors in the expression, the variables, the values or the facts.
     #[error(transparent)]
-    Variables(#[from] ManifestErrors),
+    Errors(#[from] ManifestErrors),
 }
 
-/// Values of a file for some facts.
+/// Value of an expression.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The value.
+    pub value: Value,
+    /// Warnings.
+    pub warnings: Findings,
+}
+
+/// Settings for evaluating a file of values.
 #[derive(Clone, Debug, Default)]
 pub struct DataOptions {
     /// Facts that are given.
@@ -38,12 +52,43 @@ pub struct DataOptions {
     pub environment_facts: bool,
 }
 
+/// Values of a file.
+#[derive(Debug)]
+pub struct EvaluatedData {
+    /// Warnings.
+    pub warnings: Findings,
+    data: ResolvedData,
+    redaction: Redaction,
+}
+
+impl EvaluatedData {
+    /// Returns the values as they are, secrets included.
+    pub fn value(&self) -> &Value {
+        &self.data.value
+    }
+
+    /// Returns a value without the secrets of the file.
+    pub fn redact(&self, value: &Value) -> Value {
+        self.redaction.value(value)
+    }
+
+    /// Returns the entries of the hierarchy as they were written, each with its outcome.
+    pub fn entries(&self) -> &[(String, Outcome)] {
+        &self.data.entries
+    }
+
+    /// Returns the sources of each value.
+    pub fn origins(&self) -> Vec<Origin> {
+        self.data.layers.origins()
+    }
+}
+
 impl Session {
     /// Returns the facts of this machine, or those at a path.
     pub fn facts(&self, given: &Facts, path: Option<&str>) -> Result<Value, ManifestErrors> {
         let machine = MachineSources::new(self, given.clone(), None);
         let mut texts = SourceMap::default();
-        find(path, &machine, &mut texts).map_err(|diagnostics| ManifestErrors::new(diagnostics, texts))
+        find(path, &machine, &mut texts).map_err(|diagnostics| self.errors(diagnostics, &texts))
     }
 
     /// Evaluates an expression as one of a manifest is before a run. `variables` is a file with names of its own.
@@ -53,10 +98,10 @@ impl Session {
         variables: Option<&Path>,
         given: &Facts,
         data: &Data,
-    ) -> Result<Evaluated, EvaluationError> {
+    ) -> Result<Evaluation, EvaluationError> {
         let machine = MachineSources::new(self, given.clone(), None);
         let variables = match variables {
-            Some(path) => read_variables(path, &machine)?,
+            Some(path) => self.read_variables(path, &machine)?,
             None => Map::new(),
         };
         let request = ToEvaluate {
@@ -67,23 +112,34 @@ impl Session {
             directory: absolute(Path::new(".")).map_err(InputError::Directory)?,
         };
         let mut evaluated = ccm_manifest::evaluate(&request, &machine);
+        self.secrets.add(evaluated.secrets);
         let unnoticed = machine.unnoticed(&mut evaluated.texts);
-        if !unnoticed.is_empty() {
-            evaluated.value = None;
-            evaluated.diagnostics.extend(unnoticed);
+        let value = evaluated.value.filter(|_| unnoticed.is_empty());
+        evaluated.diagnostics.extend(unnoticed);
+        let findings = Findings::redacted(evaluated.diagnostics, &evaluated.texts, &self.secrets);
+        match value {
+            Some(value) => Ok(Evaluation { value, warnings: findings }),
+            None => Err(ManifestErrors(findings).into()),
         }
-        Ok(evaluated)
     }
 
     /// Finds what an expression names and when it can be evaluated, without evaluating it.
     pub fn explain_expression(&self, expression: &str) -> Result<Named, ManifestErrors> {
         let machine = MachineSources::new(self, Facts::default(), None);
-        ccm_manifest::named(expression, &machine)
-            .map_err(|(mistake, texts)| ManifestErrors::new(vec![mistake], texts))
+        ccm_manifest::named(expression, &machine).map_err(|(error, texts)| self.errors(vec![error], &texts))
     }
 
-    /// Evaluates the values of a file.
-    pub fn data(&self, file: &DataFile, options: &DataOptions) -> ParsedData {
+    /// Reads a file of values; standard input without a path.
+    pub fn read_data(&self, path: Option<&Path>) -> Result<DataFile, InputError> {
+        if let Some(path) = path.filter(|path| url_hint(path).is_some()) {
+            return Err(InputError::DataUrl(path.to_owned()));
+        }
+        let (name, text) = self.read_text(path, MAX_DATA_SIZE, "file")?;
+        Ok(DataFile { name, text: text.into() })
+    }
+
+    /// Evaluates the values of a file. Those that are marked as sensitive become secrets of the session.
+    pub fn data(&self, file: &DataFile, options: &DataOptions) -> Result<EvaluatedData, ManifestErrors> {
         let mut machine = MachineSources::new(self, options.facts.clone(), None);
         if !options.system_facts {
             machine = machine.of_another();
@@ -92,13 +148,49 @@ impl Session {
             machine = machine.with_environment();
         }
         let mut parsed = ccm_manifest::parse_data(file, &options.assignments, &machine);
+        let redaction = Redaction::new(&parsed.secrets);
+        self.secrets.add(parsed.secrets);
         let unnoticed = machine.unnoticed(&mut parsed.texts);
-        if !unnoticed.is_empty() {
-            parsed.data = None;
-            parsed.diagnostics.extend(unnoticed);
+        let data = parsed.data.filter(|_| unnoticed.is_empty());
+        parsed.diagnostics.extend(unnoticed);
+        if !options.system_facts {
+            for found in parsed.diagnostics.iter_mut().filter(|found| lacks_system_fact(found)) {
+                found.hints.push("`--system-facts` takes the facts of this machine as well".to_owned());
+            }
         }
-        parsed
+        let findings = Findings::redacted(parsed.diagnostics, &parsed.texts, &self.secrets);
+        match data {
+            Some(data) => Ok(EvaluatedData { warnings: findings, data, redaction }),
+            None => Err(ManifestErrors(findings)),
+        }
     }
+
+    /// Returns the part of a value at a path.
+    pub fn at(&self, path: &str, whole: &Value) -> Result<Value, ManifestErrors> {
+        at(path, whole).map_err(|error| self.errors(vec![error], &SourceMap::default()))
+    }
+
+    /// Reads a file of variables: a map.
+    fn read_variables(&self, path: &Path, machine: &MachineSources) -> Result<Map, ManifestErrors> {
+        let name = path.display().to_string();
+        let mut texts = SourceMap::default();
+        let text = machine.read(path).map_err(|error| {
+            let error = Diagnostic::without_place(format!("--vars {name} can't be read: {error}"));
+            self.errors(vec![error], &texts)
+        })?;
+        let source = texts.add(name.clone(), text.as_str());
+        match facts::read(&File { source, text: &text, format: format_of(&name) }) {
+            Ok(Value::Map(map)) => Ok((*map).clone()),
+            // A file of facts is a map.
+            Ok(_) => Ok(Map::new()),
+            Err(diagnostics) => Err(self.errors(diagnostics, &texts)),
+        }
+    }
+}
+
+/// Returns `true` if an error is about a fact that every machine has.
+fn lacks_system_fact(error: &Diagnostic) -> bool {
+    error.missing.as_deref().is_some_and(is_of_system_fact)
 }
 
 fn find(
@@ -112,12 +204,11 @@ fn find(
     if let Ok(value) = at(path, &facts) {
         return Ok(value);
     }
-    // What was meant may be anywhere.
-    at(path, &machine.facts(&[Vec::new()], texts)?).map_err(|mistake| vec![mistake])
+    // A suggestion may come from any fact.
+    at(path, &machine.facts(&[Vec::new()], texts)?).map_err(|error| vec![error])
 }
 
-/// Returns the part of a value at a path.
-pub fn at(text: &str, whole: &Value) -> Result<Value, Diagnostic> {
+fn at(text: &str, whole: &Value) -> Result<Value, Diagnostic> {
     let shown = escape_control(text);
     let path = path::Path::parse(text).map_err(|error| {
         Diagnostic::without_place(format!("the path `{shown}` can't be read: {}", error.message))
@@ -125,36 +216,16 @@ pub fn at(text: &str, whole: &Value) -> Result<Value, Diagnostic> {
     match path.find(whole) {
         Ok(Some(value)) => Ok(value),
         Ok(None) => {
-            let mistake = Diagnostic::without_place(format!("there is nothing at `{shown}`"));
+            let error = Diagnostic::without_place(format!("there is nothing at `{shown}`"));
             let begins =
                 |first: &str| text.starts_with(first) && whole.get(first.trim_end_matches('.')).is_none();
             Err(if begins("facts.") || begins("data.") {
                 let (_, rest) = shown.split_once('.').unwrap_or_default();
-                mistake.with_hint(format!("the path begins within: write `{rest}`"))
+                error.with_hint(format!("the path begins within: write `{rest}`"))
             } else {
-                mistake.with_suggestion(path.closest(whole).as_deref())
+                error.with_suggestion(path.closest(whole).as_deref())
             })
         }
         Err(limit) => Err(Diagnostic::without_place(format!("nothing was found at `{shown}`: {limit}"))),
-    }
-}
-
-/// Reads a file of variables: a map.
-fn read_variables(path: &Path, machine: &MachineSources) -> Result<Map, ManifestErrors> {
-    let name = path.display().to_string();
-    let mut texts = SourceMap::default();
-    let text = match machine.read(path) {
-        Ok(text) => text,
-        Err(error) => {
-            let mistake = Diagnostic::without_place(format!("--vars {name} can't be read: {error}"));
-            return Err(ManifestErrors::new(vec![mistake], texts));
-        }
-    };
-    let source = texts.add(name.clone(), text.as_str());
-    match facts::read(&File { source, text: &text, format: format_of(&name) }) {
-        Ok(Value::Map(map)) => Ok((*map).clone()),
-        // What is read is a map or a mistake.
-        Ok(_) => Ok(Map::new()),
-        Err(diagnostics) => Err(ManifestErrors::new(diagnostics, texts)),
     }
 }

@@ -1,11 +1,18 @@
-//! Errors and warnings in texts.
+//! Errors and warnings in texts, without secrets.
+
+mod redaction;
+mod sensitive_text;
 
 use std::fmt;
 use std::ops::Deref;
 
 use ccm_model::{Diagnostic, Severity, SourceMap};
+use ccm_redaction::Secrets;
 
-/// Errors and warnings, with the texts that they point into.
+/// Errors and warnings, with the texts that they point into. They hold no secret and can be shown.
+///
+/// A sensitive value is replaced by `[redacted]` in messages and in texts, and spans point into the texts as they are here.
+/// Line numbers are those of the file. Only texts that a span points into are kept; the others are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// Errors and warnings, in the order of the texts and each once.
@@ -15,6 +22,11 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// Hides the secrets that are known by now, and sensitive values in the texts.
+    pub(crate) fn redacted(diagnostics: Vec<Diagnostic>, texts: &SourceMap, secrets: &Secrets) -> Self {
+        redaction::redact(diagnostics, texts, &secrets.redactor())
+    }
+
     /// Returns the number of errors in words. Warnings do not count.
     pub fn count(&self) -> String {
         match self.diagnostics.iter().filter(|found| found.severity == Severity::Error).count() {
@@ -26,13 +38,7 @@ impl Findings {
 
 /// Errors in a manifest, in values, in facts or in an expression. Warnings may stand among them.
 #[derive(Clone, Debug)]
-pub struct ManifestErrors(Findings);
-
-impl ManifestErrors {
-    pub(crate) fn new(diagnostics: Vec<Diagnostic>, texts: SourceMap) -> Self {
-        Self(Findings { diagnostics, texts })
-    }
-}
+pub struct ManifestErrors(pub(crate) Findings);
 
 impl Deref for ManifestErrors {
     type Target = Findings;

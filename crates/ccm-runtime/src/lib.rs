@@ -40,10 +40,13 @@ mod text;
 mod validate;
 
 pub use canceller::Canceller;
+pub use ccm_data::hierarchy::Outcome as EntryOutcome;
+pub use ccm_data::layers::{Origin, Source as ValueSource};
+pub use ccm_expr::Value;
 pub use ccm_graph::Format;
-pub use ccm_manifest::{DataFile, Evaluated, Named, ParsedData, ResolvedData};
+pub use ccm_manifest::{DataFile, Named};
 pub use doors::{Commands, Doors, SystemDoors};
-pub use evaluate::{DataOptions, EvaluationError, at};
+pub use evaluate::{DataOptions, EvaluatedData, Evaluation, EvaluationError};
 pub use exit::ExitCode;
 pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
 pub use findings::{Findings, ManifestErrors};

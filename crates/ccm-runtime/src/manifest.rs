@@ -46,10 +46,10 @@ impl Session {
         loaded.diagnostics.extend(unnoticed);
         match catalog {
             Some(catalog) => {
-                let warnings = Findings { diagnostics: take(&mut loaded.diagnostics), texts };
+                let warnings = Findings::redacted(take(&mut loaded.diagnostics), &texts, &self.secrets);
                 Ok(Manifest { session: self, input, catalog, loaded, warnings })
             }
-            None => Err(ManifestErrors::new(loaded.diagnostics, texts)),
+            None => Err(self.errors(loaded.diagnostics, &texts)),
         }
     }
 }
@@ -93,7 +93,7 @@ impl Manifest<'_> {
     /// Returns the manifest with all values put in, as YAML without secrets.
     pub fn render(&self) -> Result<String, ManifestErrors> {
         ccm_manifest::render(&self.catalog, &self.loaded)
-            .map_err(|diagnostics| ManifestErrors::new(diagnostics, self.loaded.texts()))
+            .map_err(|diagnostics| self.session.errors(diagnostics, &self.loaded.texts()))
     }
 
     /// Returns the order of the resources and their edges, without secrets.

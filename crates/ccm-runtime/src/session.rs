@@ -7,10 +7,12 @@ use std::rc::Rc;
 use ccm_engine::{LedgerDamage, LedgerError, ResourceType};
 use ccm_host::absolute;
 use ccm_host::state::{StateError, default_state_directory};
+use ccm_model::{Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::doors::{Doors, OpenDoors, SystemDoors};
+use crate::findings::{Findings, ManifestErrors};
 
 /// Settings of a [`Session`].
 pub struct Config {
@@ -133,6 +135,11 @@ impl Session {
     /// Returns the state directory that the configuration names.
     pub fn named_state_directory(&self) -> Option<&Path> {
         self.state_directory.as_deref()
+    }
+
+    /// Builds errors that can be shown.
+    pub(crate) fn errors(&self, diagnostics: Vec<Diagnostic>, texts: &SourceMap) -> ManifestErrors {
+        ManifestErrors(Findings::redacted(diagnostics, texts, &self.secrets))
     }
 
     pub(crate) fn specs(&self) -> Vec<&'static dyn TypeSpec> {

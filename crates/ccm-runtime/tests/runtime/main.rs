@@ -4,6 +4,7 @@
 mod cancellation;
 mod doors;
 mod explanation;
+mod redaction;
 mod selection;
 mod sessions;
 mod types;

@@ -1,7 +1,6 @@
-//! What a source holds that must not be shown with a mistake in it: values that are marked `# @sensitive`, and those
-//! of resources that are `sensitive`.
+//! Sensitive values in a source: values that are marked `# @sensitive`, and values of resources that are `sensitive`.
 //!
-//! It is read from the text alone, because a manifest with mistakes may have come no farther than that.
+//! They are found in the text alone, because a manifest with errors may not have been read any further.
 
 use std::ops::Range;
 
@@ -11,17 +10,17 @@ use ccm_properties::{CommonProperty, NAME, SENSITIVE};
 use ccm_redaction::Redactor;
 use ccm_yaml::{Limits, parse};
 
-/// What of one source must not be shown.
-pub(crate) struct Hidden {
-    /// The parts of it, in no order.
-    pub parts: Vec<Range<usize>>,
-    /// What is hidden in words about a mistake that lies in that range of the source.
+/// Sensitive values of one source.
+pub(super) struct SensitiveText {
+    /// Parts of the source that hold them, in no order.
+    pub(super) parts: Vec<Range<usize>>,
+    /// Words that are hidden in messages about a range of the source.
     words: Vec<(Range<usize>, Redactor)>,
 }
 
-impl Hidden {
-    /// Finds it.
-    pub(crate) fn of(source: &str) -> Self {
+impl SensitiveText {
+    /// Finds the sensitive values of a source.
+    pub(super) fn of(source: &str) -> Self {
         let mut hidden = Self { parts: sensitive_parts(source), words: Vec::new() };
         if !source.contains(SENSITIVE) {
             return hidden;
@@ -42,9 +41,9 @@ impl Hidden {
         hidden
     }
 
-    /// Words about a mistake at that place of the source.
-    pub(crate) fn redact(&self, text: &str, place: usize) -> String {
-        let about = self.words.iter().filter(|(range, _)| range.contains(&place));
+    /// Hides them in a message about that offset of the source.
+    pub(super) fn redact(&self, text: &str, offset: usize) -> String {
+        let about = self.words.iter().filter(|(range, _)| range.contains(&offset));
         about.fold(text.to_owned(), |text, (_, redactor)| redactor.redact(&text).into_owned())
     }
 
@@ -54,17 +53,17 @@ impl Hidden {
             Value::List(elements) => {
                 let defaults =
                     elements.iter().filter_map(|element| element.as_map()?.get("defaults")?.as_map());
-                let by_default = defaults.into_iter().any(|defaults| says_sensitive(defaults) == Some(true));
+                let by_default = defaults.into_iter().any(|defaults| is_marked(defaults) == Some(true));
                 for element in elements {
                     self.look_through(element, by_default);
                 }
             }
-            Value::Map(map) if says_sensitive(map).unwrap_or_default() => self.hide(map, node.span.range()),
+            Value::Map(map) if is_marked(map).unwrap_or_default() => self.hide(map, node.span.range()),
             Value::Map(map) => {
                 for entry in map.entries() {
                     let range = entry.key.span.start as usize..entry.value.span.end as usize;
                     match entry.value.as_map() {
-                        Some(properties) if says_sensitive(properties).unwrap_or(is_default) => {
+                        Some(properties) if is_marked(properties).unwrap_or(is_default) => {
                             self.hide(properties, range);
                         }
                         _ => self.look_through(&entry.value, false),
@@ -107,13 +106,14 @@ impl Hidden {
     }
 }
 
-/// What properties say of it; none if they say nothing. What is not known to be `false` may turn out to be true.
-fn says_sensitive(properties: &Map) -> Option<bool> {
+/// Returns the value of `sensitive`; `None` if it is not given. A value that is not known to be `false` may turn out to be
+/// true.
+fn is_marked(properties: &Map) -> Option<bool> {
     let node = properties.get(SENSITIVE).filter(|node| !node.is_null())?;
     Some(node.as_scalar().is_none_or(|scalar| scalar.kind() != Kind::Bool(false)))
 }
 
-/// The values that stand around `sensitive:` in a text that can't be read. Rather too much is found than too little.
+/// Finds the values around `sensitive:` in a text that is not valid YAML. Errs on the side of hiding too much.
 fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let lines: Vec<(usize, &str)> = source
@@ -157,7 +157,7 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// What a mistake may quote of a text: all of it, and its words.
+/// Returns what an error may quote of a text: all of it, and its words.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_between = |part: char| part.is_whitespace() || ",{}[]\"'".contains(part);
     let words = text.split(is_between).map(|word| word.trim_end_matches(':'));
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     fn parts(source: &str) -> Vec<&str> {
-        let mut parts = Hidden::of(source).parts;
+        let mut parts = SensitiveText::of(source).parts;
         parts.sort_by_key(|part| part.start);
         parts.into_iter().map(|part| &source[part]).collect()
     }
@@ -202,13 +202,13 @@ mod tests {
     #[test]
     fn words_are_hidden_where_they_belong() {
         let source = "- a: {command: prog --password hushhush, sensitive: true}\n- b: {command: c}\n";
-        let hidden = Hidden::of(source);
+        let hidden = SensitiveText::of(source);
         let text = "`prog --password hushhush` is not in the whitelist";
         assert_eq!(hidden.redact(text, 5), "`[redacted]` is not in the whitelist");
         assert_eq!(hidden.redact(text, source.len() - 3), text);
         let broken = "# @sensitive\npw: S3cr3tPassword: x\n";
         assert_eq!(
-            Hidden::of(broken).redact("quote it: `\"S3cr3tPassword: x\"`", 17),
+            SensitiveText::of(broken).redact("quote it: `\"S3cr3tPassword: x\"`", 17),
             "quote it: `\"[redacted]\"`"
         );
     }

@@ -261,7 +261,7 @@ pub(crate) async fn has_unread_files(
     systemctl: &Systemctl,
     context: &Context<'_>,
 ) -> Result<bool, Failure> {
-    let directories = directories(systemctl, context).await?;
+    let directories = directories(service.user, systemctl, context).await?;
     let template = template_of(&service.unit);
     let names = || [Some(&service.unit), template.as_ref()].into_iter().flatten();
     let files = context.host.files;
@@ -286,7 +286,7 @@ async fn in_the_way(
 ) -> Result<Option<InTheWay>, Failure> {
     // Those before it end otherwise, in `system.control` say; those behind it are of the machine, or of packages.
     let ending = if service.user { "systemd/user" } else { "systemd/system" };
-    let directories = directories(systemctl, context).await?;
+    let directories = directories(service.user, systemctl, context).await?;
     let Some(directory) = directories.iter().find(|directory| directory.ends_with(ending)) else {
         return Ok(None);
     };
@@ -300,9 +300,22 @@ async fn in_the_way(
 }
 
 /// Where systemd looks for unit files, first where it finds them first.
-async fn directories(systemctl: &Systemctl, context: &Context<'_>) -> Result<Vec<PathBuf>, Failure> {
-    let printed = systemctl.ask(&["show", "--property=UnitPath"], context).await?;
-    Ok(printed.trim().trim_start_matches("UnitPath=").split_whitespace().map(PathBuf::from).collect())
+async fn directories(
+    user: bool,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<Vec<PathBuf>, Failure> {
+    struct Directories<const OF_USER: bool>(Vec<PathBuf>);
+    let ask = async || {
+        let printed = systemctl.ask(&["show", "--property=UnitPath"], context).await?;
+        let paths = printed.trim().trim_start_matches("UnitPath=").split_whitespace();
+        Ok::<Vec<PathBuf>, Failure>(paths.map(PathBuf::from).collect())
+    };
+    Ok(if user {
+        context.shared(async || ask().await.map(Directories::<true>)).await?.0.clone()
+    } else {
+        context.shared(async || ask().await.map(Directories::<false>)).await?.0.clone()
+    })
 }
 
 /// Tells whether files of one of these units have changed since systemd read them.

@@ -195,6 +195,21 @@ fn many_are_read_at_once() {
 }
 
 #[test]
+fn what_holds_for_all_units_is_asked_for_once() {
+    let machine = Machine::new();
+    let missing = &["LoadState=not-found"][..];
+    machine.has_all(&[
+        ("web.service", "inactive dead", missing),
+        ("database.service", "inactive dead", missing),
+        ("cache.service", "inactive dead", missing),
+    ]);
+    machine.run(["web", "database", "cache"].map(|name| service(name, &[])).into(), true);
+    let lines = machine.runner.lines();
+    let asked: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix(SYSTEMCTL)).skip(1).collect();
+    assert_eq!(asked, [" show --property=UnitPath", " list-unit-files --no-legend --plain"]);
+}
+
+#[test]
 fn one_that_keeps_all_from_being_read_fails_alone() {
     let machine = Machine::new();
     machine.has("active running", &[]);

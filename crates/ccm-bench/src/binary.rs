@@ -9,6 +9,15 @@ pub(crate) fn ccm() -> Option<PathBuf> {
     ccm.exists().then_some(ccm)
 }
 
+/// The same for a part of the benchmark that can't do without.
+pub(crate) fn ccm_for(part: &str) -> Option<PathBuf> {
+    let ccm = ccm();
+    if ccm.is_none() {
+        println!("{part}: skipped, there is no target/release/ccm");
+    }
+    ccm
+}
+
 /// Applies a manifest.
 pub(crate) fn run(ccm: &Path, scratch: &Path, manifest: &Path) {
     let status = apply(ccm, scratch, manifest).status();

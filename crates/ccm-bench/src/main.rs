@@ -33,7 +33,7 @@ use measure::{
 /// A part of the benchmark: its name, and what it does in a scratch directory.
 type Part = (&'static str, fn(&Path));
 
-const PARTS: [Part; 18] = [
+const PARTS: [Part; 20] = [
     // First, because until it becomes ccm a child counts with the memory of this process.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -43,6 +43,7 @@ const PARTS: [Part; 18] = [
     ("expressions", |_| expressions()),
     ("hierarchy", |_| hierarchy()),
     ("files-steady", files_steady),
+    ("files-attributes", files_attributes),
     ("files-applied", files_applied),
     ("files-create", files_create),
     ("exec-run", |_| exec_run()),
@@ -50,6 +51,7 @@ const PARTS: [Part; 18] = [
     ("exec-steady", |_| exec_steady()),
     ("packages-steady", system::packages),
     ("services-steady", system::services),
+    ("services-missing", system::missing_services),
     ("events", events),
     ("redaction", |_| redaction::measure()),
     ("shapes", |_| shapes()),
@@ -94,13 +96,27 @@ fn files_steady(scratch: &Path) {
     }
 }
 
-/// The same files with owner and group, as a process from its start to its end, with its report in a pipe that is read.
+/// Files of which a manifest states the attributes and not the content: what they hold is never read.
+fn files_attributes(scratch: &Path) {
+    const COUNT: u32 = 1_000;
+    let (owner, group) = bare::owners(scratch);
+    let [large, tiny] = [("large", 64 << 20), ("tiny", 1)].map(|(name, length)| {
+        let (directory, _) = files_in(scratch, name, 0);
+        for number in 0..COUNT {
+            let file = std::fs::File::create(directory.join(number.to_string())).expect("a file");
+            file.set_len(length).expect("a length");
+        }
+        Loaded::new(&manifests::attributes(&directory.display().to_string(), COUNT, &owner, &group))
+    });
+    let (large, tiny) = times(15, || large.apply(Listener::None), || tiny.apply(Listener::None));
+    let name = "files-attributes: 1000 of 64 MiB against of 1 byte";
+    print_within(name, large.as_secs_f64() / tiny.as_secs_f64(), 1.2);
+}
+
+/// Files of 1 KiB with owner and group, as a process from its start to its end, with its report in a pipe that is read.
 /// Against it stand a process that does nothing, and the bare calls.
 fn files_applied(scratch: &Path) {
-    let Some(ccm) = binary::ccm() else {
-        println!("files-applied: skipped, there is no target/release/ccm");
-        return;
-    };
+    let Some(ccm) = binary::ccm_for("files-applied") else { return };
     for count in [1_000, 5_000] {
         let (directory, wanted) = files_in(scratch, &format!("applied-{count}"), count);
         bare::fill(&directory, &wanted);
@@ -139,10 +155,7 @@ fn events(scratch: &Path) {
 /// Four times as many must take four times as long, and no more than four times the memory. They are loaded by a process of
 /// their own, because one that has loaded them before has their memory at hand.
 fn growth(scratch: &Path) {
-    let Some(ccm) = binary::ccm() else {
-        println!("growth: skipped, there is no target/release/ccm");
-        return;
-    };
+    let Some(ccm) = binary::ccm_for("growth") else { return };
     let validated = |count: u32, text: &str| {
         let manifest = scratch.join(format!("{count}.yaml"));
         std::fs::write(&manifest, text).expect("a manifest");
@@ -193,10 +206,7 @@ fn files_create(scratch: &Path) {
 
 /// One satisfied resource, from the start of the process to its end.
 fn start_up(scratch: &Path) {
-    let Some(ccm) = binary::ccm() else {
-        println!("start-up: skipped, there is no target/release/ccm");
-        return;
-    };
+    let Some(ccm) = binary::ccm_for("start-up") else { return };
     let manifest = scratch.join("one.yaml");
     let (directory, wanted) = files_in(scratch, "one", 1);
     bare::fill(&directory, &wanted);
@@ -286,7 +296,7 @@ fn shapes() {
 
 /// The most memory that the binary takes.
 fn memory(scratch: &Path) {
-    let Some(ccm) = binary::ccm() else { return };
+    let Some(ccm) = binary::ccm_for("memory") else { return };
     let mut used = Vec::new();
     for (count, aim) in [(1, 80.0), (10_000, 80.0), (40_000, 320.0)] {
         let (directory, wanted) = files_in(scratch, &format!("memory-{count}"), count);

@@ -31,6 +31,18 @@ pub(crate) fn owned_files(directory: &str, count: u32, owner: &str, group: &str)
     files_with(directory, count, &format!("            owner: '{owner}'\n            group: '{group}'\n"))
 }
 
+/// Files of which only the attributes are stated.
+pub(crate) fn attributes(directory: &str, count: u32, owner: &str, group: &str) -> String {
+    let mut text = "ccm:\n  resources:\n    - file:\n".to_owned();
+    for number in 0..count {
+        let _ = writeln!(
+            text,
+            "        - {directory}/{number}: {{mode: \"0644\", owner: '{owner}', group: '{group}'}}"
+        );
+    }
+    text
+}
+
 fn files_with(directory: &str, count: u32, properties: &str) -> String {
     let mut text = "ccm:\n  resources:\n    - file:\n".to_owned();
     for number in 0..count {

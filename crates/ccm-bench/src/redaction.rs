@@ -20,7 +20,7 @@ const LINES: u32 = 256;
 
 /// Time and memory of whole runs that find sensitive files as they should be.
 pub(crate) fn files(scratch: &Path) {
-    let Some(ccm) = binary::ccm() else { return };
+    let Some(ccm) = binary::ccm_for("redaction: sensitive files") else { return };
     let directory = scratch.join("sensitive");
     std::fs::create_dir(&directory).expect("a directory");
     let mut text = "ccm:\n  resources:\n    - file:\n".to_owned();

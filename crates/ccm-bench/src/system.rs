@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::apply::{Listener, Loaded};
-use crate::measure::{ratio, ratio_within, times};
+use crate::measure::{per, print_within, ratio, ratio_within, time, times};
 use crate::{binary, manifests};
 
 const STATUS: &str = "/var/lib/dpkg/status";
@@ -77,10 +77,41 @@ fn installed(status: &str) -> HashMap<&str, &str> {
 /// Units as they are, against one call that asks for all. Where no systemd runs, what it would print is recorded, and a
 /// stand-in prints that to both sides.
 pub(crate) fn services(scratch: &Path) {
+    with_systemd(scratch, "services-steady", services_here);
+}
+
+/// A first run in noop, before the packages that bring the units: every read fails, and an earlier resource is named that
+/// may bring the unit. Five times as many must cost no more for each.
+pub(crate) fn missing_services(scratch: &Path) {
+    with_systemd(scratch, "services-missing", missing_here);
+}
+
+fn missing_here() {
+    let mut each = Vec::new();
+    for count in [1_000, 5_000] {
+        let names: Vec<String> = (0..count).map(|number| format!("{MISSING}-{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let services = manifest("service", &names, "ensure: running");
+        let loaded = Loaded::new(&services.replace("  resources:\n", INSTALLS)).in_noop();
+        let took = time(5, || loaded.apply(Listener::None));
+        per(&format!("services-missing: first noop of {count}, each"), took, count);
+        each.push(took.as_secs_f64() / f64::from(count));
+    }
+    print_within("services-missing: one of 5000 against of 1000", each[1] / each[0], 1.5);
+}
+
+/// The beginning of the names of units that there are none of.
+const MISSING: &str = "ccm-bench-missing";
+
+/// A resource before the services, which would bring their units.
+const INSTALLS: &str = "  resources:\n    - exec: [installs: {command: /bin/true}]\n";
+
+/// Measures a part where systemd runs, or its stand-in.
+fn with_systemd(scratch: &Path, part: &str, measure: fn()) {
     if Path::new(BOOTED).is_dir() {
-        services_here();
-    } else if let Err(why) = with_stand_in(scratch) {
-        println!("services-steady: skipped, no systemd runs here, and {why}");
+        measure();
+    } else if let Err(why) = with_stand_in(scratch, part) {
+        println!("{part}: skipped, no systemd runs here, and {why}");
     }
 }
 
@@ -141,8 +172,23 @@ fn systemctl(arguments: &[&str]) -> String {
 /// Says to this program that what runs is a stand-in.
 const STAND_IN: &str = "CCM_BENCH_STAND_IN";
 
+const STAND_IN_TEXT: &str = r#"#!/bin/sh
+case "$*" in
+*list-unit-files*) exec cat '[list]' ;;
+*[missing]*)
+    until [ "$1" = -- ]; do shift; done
+    shift
+    for unit; do
+        printf 'Id=%s\nNames=%s\nLoadState=not-found\nActiveState=inactive\nSubState=dead\n\n' "$unit" "$unit"
+    done
+    exit ;;
+*UnitPath*) exec echo UnitPath=/etc/systemd/system ;;
+esac
+exec cat '[shown]'
+"#;
+
 /// Measures in a namespace in which a directory and a program stand for systemd.
-fn with_stand_in(scratch: &Path) -> Result<(), &'static str> {
+fn with_stand_in(scratch: &Path, part: &str) -> Result<(), &'static str> {
     let script =
         "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && mount --bind \"$1\" /usr/bin/systemctl";
     let program = scratch.join("systemctl");
@@ -155,11 +201,10 @@ fn with_stand_in(scratch: &Path) -> Result<(), &'static str> {
     }
     std::fs::write(&list, units).expect("to write");
     std::fs::write(&shown, blocks).expect("to write");
-    let text = format!(
-        "#!/bin/sh\ncase \"$*\" in *list-unit-files*) exec cat '{}' ;; esac\nexec cat '{}'\n",
-        list.display(),
-        shown.display()
-    );
+    let text = STAND_IN_TEXT
+        .replace("[missing]", MISSING)
+        .replace("[list]", &list.to_string_lossy())
+        .replace("[shown]", &shown.to_string_lossy());
     std::fs::write(&program, text).expect("to write");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&program, executable).expect("to make it executable");
@@ -173,7 +218,7 @@ fn with_stand_in(scratch: &Path) -> Result<(), &'static str> {
         return Err("none can be stood in for without root and namespaces");
     }
     let this = std::env::current_exe().expect("this program");
-    let measured = unshare(&format!("{script} && exec \"$2\" --rows services-steady"))
+    let measured = unshare(&format!("{script} && exec \"$2\" --rows {part}"))
         .arg(this)
         .env(STAND_IN, "yes")
         .status()

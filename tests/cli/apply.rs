@@ -136,7 +136,7 @@ fn a_manifest_can_come_from_standard_input() {
 fn the_messages_of_the_manifest_frame_the_run() {
     let scratch = Scratch::new();
     let manifest = "ccm: {pre_message: before, post_message: after, resources: [{exec: {name: 'true'}}]}";
-    assert_snapshot!(crate::apply(&scratch, manifest, &[]).shown());
+    assert_snapshot!(apply(&scratch, manifest, &[]).shown());
 }
 
 #[test]

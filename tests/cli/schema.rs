@@ -193,7 +193,7 @@ fn every_line_of_a_run_fits_the_schema_of_events() {
     let stopped = seen("early end", &|line| line["stopped"]["by"].as_str());
     assert_eq!(stopped.into_iter().collect::<Vec<_>>(), ["failed", "timeout"]);
     let skipped = seen("cause", &|line| line["skip"]["cause"].as_str());
-    assert_eq!(skipped.into_iter().collect::<Vec<_>>(), ["dependency_failed", "stopped"]);
+    assert_eq!(skipped.into_iter().collect::<Vec<_>>(), ["dependency_failed", "not_managed", "stopped"]);
 }
 
 #[test]

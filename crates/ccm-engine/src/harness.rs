@@ -4,84 +4,59 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 
-use ccm_host::Level;
-use ccm_model::{
-    Artifact, Catalog, Failure, FailureKind, Missing, Outcome, Reason, Resource, ResourceId, ResourceIndex,
-    SkipCause,
-};
+use ccm_host::{Host, Level};
+use ccm_model::{Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
 use tracing::debug;
 
-use crate::ahead::{self, Later};
-use crate::contract::{Binder, Context, Decision, Described, Trigger, Verified, reason};
-use crate::known::{Ahead, Known};
-use crate::late::{LateValues, Progress, Resolved};
+use crate::ahead;
+use crate::contract::{Context, Decision, Verified, reason};
+use crate::known::{Ahead, Forgetting};
+use crate::late::{Progress, Resolved};
 use crate::managed::Managed;
 use crate::rules::EngineRule;
-use crate::together::{self, Executed, Together};
+use crate::step::{ResourceStep, StepResult, WouldChange};
+use crate::together::{self, Executed};
 
-/// What the harness needs to know about a resource's turn.
-pub(crate) struct Turn<'a> {
-    pub catalog: &'a Catalog,
-    pub index: ResourceIndex,
-    pub resource: &'a Resource,
-    pub binder: &'a dyn Binder,
-    pub late: &'a dyn LateValues,
-    pub progress: &'a dyn Progress,
-    pub noop: bool,
-    pub trigger: Option<Trigger>,
-    pub describe_unchanged: bool,
-    /// A failure of this resource ends the run, or the manifest it is of.
-    pub ends_on_failure: bool,
-    pub known: &'a Known,
-    pub together: &'a Together,
-    /// What comes at a distance in the walk, as far as that is to be seen now; 0 is the next.
-    pub later: &'a dyn Fn(usize) -> Option<Later<'a>>,
-    /// Tells whether a run that does this resource does another one not, because that is in a child in noop.
-    pub is_never_done: &'a dyn Fn(ResourceIndex) -> bool,
-    /// Remembers what changes of these would owe to others. Without that nothing is executed.
-    pub before_execute: &'a dyn Fn(&[ResourceIndex]) -> Result<(), Failure>,
-    /// Finds, in noop, the resource whose change would come before this turn and might bring what a read misses.
-    pub would_change_before: &'a dyn Fn(&Missing) -> Option<WouldChange>,
-}
-
-/// In noop, a resource that would have changed before another's turn.
-pub(crate) struct WouldChange {
-    pub resource: ResourceId,
-    /// It claims what the other lacks, or the other depends on it.
-    pub is_related: bool,
-}
-
-/// What became of it.
-#[derive(Default)]
-pub(crate) struct Handled {
-    pub provider: Option<&'static str>,
-    pub reason: Option<Reason>,
-    pub described: Option<Described>,
-    pub warnings: Vec<String>,
-    pub notes: Vec<String>,
-    pub diff: Option<String>,
-    pub artifacts: Vec<Artifact>,
-}
-
-/// Takes a resource through its turn. Whatever goes wrong inside, a bug included, is this resource's failure.
-pub(crate) async fn handle(turn: &Turn<'_>, context: &mut Context<'_>) -> (Outcome, Handled) {
-    let mut handled = Handled::default();
+/// Takes a resource through its step. Whatever goes wrong inside, a bug included, is this resource's failure.
+pub(crate) async fn handle(
+    step: &ResourceStep<'_>,
+    on_line: &mut dyn FnMut(Stream, &str),
+) -> (Outcome, StepResult) {
+    let run = step.host.run();
+    let executor = Forgetting { executor: run.host.executor, known: step.host.known() };
+    let mut context = Context {
+        host: Host { executor: &executor, ..run.host },
+        queries: run.host.executor,
+        known: step.host.known(),
+        cancellation: run.stop.cancellation,
+        directory: step.policy.directory,
+        state_directory: run.state_directory,
+        diff: run.diff,
+        describe_unchanged: run.describe_unchanged,
+        secrets: run.secrets,
+        would_be_directories: step.host.would_be_directories(),
+        on_line,
+        warnings: Vec::new(),
+        notes: Vec::new(),
+        artifacts: Vec::new(),
+    };
+    let mut result = StepResult::default();
     let outcome = {
-        // After a panic nothing of the turn is used again but what it had reported by then.
-        match caught(attempt(turn, &mut handled, context)).await {
+        // After a panic nothing of the step is used again but what it had reported by then.
+        match caught(attempt(step, &mut result, &mut context)).await {
             Ok(outcome) => outcome,
             Err(panic) => Outcome::Failed(Box::new(from_panic(&*panic))),
         }
     };
     // What holds for a command holds for its guards, and for each try.
     for warning in context.warnings.drain(..) {
-        if !handled.warnings.contains(&warning) {
-            handled.warnings.push(warning);
+        if !result.warnings.contains(&warning) {
+            result.warnings.push(warning);
         }
     }
-    handled.notes.append(&mut context.notes);
-    handled.artifacts.append(&mut context.artifacts);
-    (outcome, handled)
+    result.notes.append(&mut context.notes);
+    result.artifacts.append(&mut context.artifacts);
+    (outcome, result)
 }
 
 /// Waits for a future that may panic.
@@ -104,180 +79,179 @@ fn from_panic(panic: &(dyn std::any::Any + Send)) -> Failure {
     failure
 }
 
-async fn attempt(turn: &Turn<'_>, handled: &mut Handled, context: &mut Context<'_>) -> Outcome {
-    match manage(turn, handled, context).await {
-        Ok(outcome) => outcome,
-        Err(failure) => {
-            match failure.missing.as_deref().filter(|_| turn.noop).and_then(turn.would_change_before) {
-                Some(WouldChange { resource, is_related: true }) => {
-                    not_known(turn, handled, &resource, Some(failure.one_line()))
-                }
-                Some(WouldChange { resource, is_related: false }) => {
-                    // Nothing says that the two have to do with each other, and a typing error looks the same.
-                    handled.warnings.push(format!("as things are now: {}", failure.one_line()));
-                    not_known(turn, handled, &resource, None)
-                }
-                None if context.cancellation.level() > Level::Go => Outcome::Failed(Box::new(failure)),
-                None => Outcome::Failed(Box::new(placed(failure, turn))),
-            }
+async fn attempt(step: &ResourceStep<'_>, result: &mut StepResult, context: &mut Context<'_>) -> Outcome {
+    let failure = match manage(step, result, context).await {
+        Ok(outcome) => return outcome,
+        Err(failure) => failure,
+    };
+    match step.would_change_before(&failure) {
+        Some(WouldChange { resource, is_related: true }) => {
+            not_known(step, result, &resource, Some(failure.one_line()))
         }
+        Some(WouldChange { resource, is_related: false }) => {
+            // Nothing says that the two have to do with each other, and a typing error looks the same.
+            result.warnings.push(format!("as things are now: {}", failure.one_line()));
+            not_known(step, result, &resource, None)
+        }
+        None if context.cancellation.level() > Level::Go => Outcome::Failed(Box::new(failure)),
+        None => Outcome::Failed(Box::new(placed(failure, step))),
     }
 }
 
 /// Adds where what failed was written: the property that the failure names, or the resource. What has run has more
 /// to say of itself than that.
-fn placed(mut failure: Failure, turn: &Turn<'_>) -> Failure {
+fn placed(mut failure: Failure, step: &ResourceStep<'_>) -> Failure {
     if failure.changed || failure.location.is_some() {
         return failure;
     }
-    let named = failure.property.as_deref().and_then(|name| turn.resource.properties.entry(name));
-    let span = named.map_or(turn.resource.span, |entry| entry.key.span);
-    failure.location = turn.late.location(span).map(Box::new);
+    let named = failure.property.as_deref().and_then(|name| step.resource().properties.entry(name));
+    let span = named.map_or(step.resource().span, |entry| entry.key.span);
+    failure.location = step.host.run().late.location(span).map(Box::new);
     failure
 }
 
 /// In noop, what can't be known because an earlier resource was not really changed.
-fn not_known(turn: &Turn<'_>, handled: &mut Handled, before: &ResourceId, cause: Option<String>) -> Outcome {
+fn not_known(
+    step: &ResourceStep<'_>,
+    result: &mut StepResult,
+    before: &ResourceId,
+    cause: Option<String>,
+) -> Outcome {
     let message = EngineRule::NotKnownBefore { before, cause: None }.to_string();
-    handled.reason = Some(reason(&EngineRule::NotKnownBefore { before, cause }));
-    if turn.trigger.is_some() { Outcome::WouldRefresh { message } } else { Outcome::WouldChange { message } }
+    result.reason = Some(reason(&EngineRule::NotKnownBefore { before, cause }));
+    if step.trigger.is_some() { Outcome::WouldRefresh { message } } else { Outcome::WouldChange { message } }
 }
 
 async fn manage(
-    turn: &Turn<'_>,
-    handled: &mut Handled,
+    step: &ResourceStep<'_>,
+    result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    if let Some(executed) = turn.together.take(turn.index) {
-        return conclude(turn, executed, handled, context).await;
+    if let Some(executed) = step.host.together().take(step.index) {
+        return conclude(step, executed, result, context).await;
     }
-    let completed;
-    let resource = match turn.late.resolve(turn.index, turn.resource, turn.progress)? {
-        Resolved::AsWritten => turn.resource,
-        Resolved::Completed(resource) => {
-            completed = resource;
-            &*completed
-        }
+    let run = step.host.run();
+    let progress: &dyn Progress = step.host;
+    match run.late.resolve(step.index, step.resource(), progress)? {
+        Resolved::AsWritten => {}
+        Resolved::Completed(resource) => step.complete(resource),
         Resolved::NotManaged { reason } => {
             return Ok(Outcome::Skipped { cause: SkipCause::NotManaged { reason } });
         }
-        Resolved::NotBefore(before) if (turn.is_never_done)(before) => {
-            let noop = vec![turn.catalog.resource(before).id.clone()];
+        Resolved::NotBefore(before) if step.host.is_never_done_for(before, step.index) => {
+            let noop = vec![run.catalog.resource(before).id.clone()];
             return Ok(Outcome::Skipped { cause: SkipCause::Undone { noop } });
         }
         Resolved::NotBefore(before) => {
-            return Ok(not_known(turn, handled, &turn.catalog.resource(before).id, None));
+            return Ok(not_known(step, result, &run.catalog.resource(before).id, None));
         }
         Resolved::NoValue { reason: why } => {
-            handled.reason = Some(reason(&EngineRule::NoValue(&why)));
+            result.reason = Some(reason(&EngineRule::NoValue(&why)));
             return Ok(Outcome::Unchanged);
         }
-    };
-    let is_as_written = std::ptr::eq(resource, turn.resource);
+    }
     // It was read as one that is not triggered, with what was known of it.
-    let ahead = turn.known.take_ahead(turn.index).filter(|_| is_as_written && turn.trigger.is_none());
-    let (mut managed, read) = match ahead {
+    let is_usable = step.is_as_written() && step.trigger.is_none();
+    let (mut managed, read) = match step.host.known().take_ahead(step.index).filter(|_| is_usable) {
         Some(Ahead { managed, read }) => {
             debug!("using the prefetched state");
             (managed, Some(read))
         }
-        None => (turn.binder.bind(resource, context.host)?, None),
+        None => (step.binder.bind(step.resource(), context.host)?, None),
     };
-    handled.provider = Some(managed.provider());
+    result.provider = Some(managed.provider());
     debug!(provider = %managed.provider(), "provider chosen");
     let read = match read {
         Some(read) => read,
-        None => ahead::read(turn, &mut *managed, is_as_written, context).await,
+        None => ahead::read(step, &mut *managed, context).await,
     };
-    let result = match read {
-        Ok(()) => drive(turn, &mut *managed, handled, context).await,
+    let outcome = match read {
+        Ok(()) => drive(step, &mut *managed, result, context).await,
         Err(failure) => Err(failure),
     };
-    describe(turn, &*managed, &result, handled);
-    result
+    describe(step, &*managed, &outcome, result);
+    outcome
 }
 
 fn describe(
-    turn: &Turn<'_>,
+    step: &ResourceStep<'_>,
     managed: &dyn Managed,
-    result: &Result<Outcome, Failure>,
-    handled: &mut Handled,
+    outcome: &Result<Outcome, Failure>,
+    result: &mut StepResult,
 ) {
-    if turn.describe_unchanged || !matches!(result, Ok(Outcome::Unchanged)) {
-        let decision = handled.reason.as_ref().map_or("", |reason| &*reason.text);
-        handled.described = managed.describe(decision);
+    if step.host.run().describe_unchanged || !matches!(outcome, Ok(Outcome::Unchanged)) {
+        let decision = result.reason.as_ref().map_or("", |reason| &*reason.text);
+        result.described = managed.describe(decision);
     }
 }
 
 /// Ends the turn of a resource that was executed together with an earlier one.
 async fn conclude(
-    turn: &Turn<'_>,
+    step: &ResourceStep<'_>,
     executed: Executed,
-    handled: &mut Handled,
+    result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    let Executed { provider, reason, diff, result } = executed;
-    handled.provider = Some(provider);
-    handled.reason = Some(reason);
-    handled.diff = diff;
-    let mut managed = result?;
-    let result = verify(turn, &mut *managed, handled, context).await;
-    describe(turn, &*managed, &result, handled);
-    result
+    let Executed { provider, reason, diff, managed } = executed;
+    result.provider = Some(provider);
+    result.reason = Some(reason);
+    result.diff = diff;
+    let mut managed = managed?;
+    let outcome = verify(step, &mut *managed, result, context).await;
+    describe(step, &*managed, &outcome, result);
+    outcome
 }
 
 /// Decides on what was read, and does what there is to do.
 async fn drive(
-    turn: &Turn<'_>,
+    step: &ResourceStep<'_>,
     managed: &mut dyn Managed,
-    handled: &mut Handled,
+    result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    handled.warnings.extend(managed.remarks());
-    let noop_message = match managed.decide(turn.trigger.as_ref()) {
+    result.warnings.extend(managed.remarks());
+    let noop_message = match managed.decide(step.trigger.as_ref()) {
         Decision::Keep { reason } => {
             debug!(%reason, "decided to keep the state");
-            handled.reason = Some(reason);
+            result.reason = Some(reason);
             return Ok(Outcome::Unchanged);
         }
         Decision::Fail { reason, failure } => {
             debug!(%reason, "decided to fail");
-            handled.reason = Some(reason);
+            result.reason = Some(reason);
             return Err(failure);
         }
         Decision::Change { reason, noop_message, diff } => {
             debug!(%reason, "decided to change the state");
-            handled.reason = Some(reason);
-            handled.diff = diff;
+            result.reason = Some(reason);
+            result.diff = diff;
             noop_message
         }
     };
-    if turn.noop {
+    if step.policy.noop {
         match managed.foresee(context).await {
-            Ok(warnings) => handled.warnings.extend(warnings),
+            Ok(warnings) => result.warnings.extend(warnings),
             // It may be there by then, as with what can't be read yet.
-            Err(failure) if failure.missing.as_deref().and_then(turn.would_change_before).is_some() => {
-                return Err(failure);
-            }
+            Err(failure) if step.would_change_before(&failure).is_some() => return Err(failure),
             Err(failure) => {
-                handled.warnings.push(format!("as things are now it would fail: {}", failure.one_line()));
+                result.warnings.push(format!("as things are now it would fail: {}", failure.one_line()));
             }
         }
-        return Ok(if turn.trigger.is_some() {
+        return Ok(if step.trigger.is_some() {
             Outcome::WouldRefresh { message: noop_message }
         } else {
             Outcome::WouldChange { message: noop_message }
         });
     }
-    together::execute(turn, managed, context).await?;
-    verify(turn, managed, handled, context).await
+    together::execute(step, managed, context).await?;
+    verify(step, managed, result, context).await
 }
 
 /// Finds out what an execution amounted to.
 async fn verify(
-    turn: &Turn<'_>,
+    step: &ResourceStep<'_>,
     managed: &mut dyn Managed,
-    handled: &mut Handled,
+    result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
     let verified = managed.verify(context).await.map_err(|mut failure| {
@@ -286,14 +260,14 @@ async fn verify(
         failure
     })?;
     if let Some(values) = managed.captured() {
-        turn.late.remember(turn.index, values);
+        step.host.run().late.remember(step.index, values);
     }
     Ok(match verified {
         Verified::Unchanged(reason) => {
-            handled.reason = Some(reason);
+            result.reason = Some(reason);
             Outcome::Unchanged
         }
-        Verified::Changed if turn.trigger.is_some() => Outcome::Refreshed,
+        Verified::Changed if step.trigger.is_some() => Outcome::Refreshed,
         Verified::Changed => Outcome::Changed,
     })
 }

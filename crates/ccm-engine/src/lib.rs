@@ -17,6 +17,7 @@ mod refreshes;
 mod rules;
 mod run;
 mod shown;
+mod step;
 mod together;
 mod typed;
 mod walk;

@@ -8,10 +8,11 @@ use tracing::debug;
 
 use crate::ahead::{MAX_TRACED, Standing};
 use crate::contract::{Context, Decision};
-use crate::harness::Turn;
+
 use crate::known::Ahead;
 use crate::managed::{Managed, without_effect};
 use crate::names::Names;
+use crate::step::ResourceStep;
 
 /// So far the walk is looked ahead for neighbours.
 const FARTHEST: usize = 256;
@@ -22,7 +23,7 @@ pub(crate) struct Executed {
     pub reason: Reason,
     pub diff: Option<String>,
     /// What it is verified with; or why it failed.
-    pub result: Result<Box<dyn Managed>, Failure>,
+    pub managed: Result<Box<dyn Managed>, Failure>,
 }
 
 /// What was executed before its turn.
@@ -45,7 +46,7 @@ impl Together {
 
     fn set_result(&self, index: ResourceIndex, result: Result<Box<dyn Managed>, Failure>) {
         if let Some(executed) = self.0.borrow_mut().get_mut(&index) {
-            executed.result = result;
+            executed.managed = result;
         }
     }
 }
@@ -61,37 +62,39 @@ struct Neighbour {
 /// Executes a resource that is to be changed, and with it the neighbours that its provider changes at once.
 /// Whatever comes of it, what was known before is forgotten.
 pub(crate) async fn execute(
-    turn: &Turn<'_>,
+    step: &ResourceStep<'_>,
     managed: &mut dyn Managed,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let neighbours = neighbours(turn, managed, context).await;
+    let neighbours = neighbours(step, managed, context).await;
     let executed: Vec<_> =
-        std::iter::once(turn.index).chain(neighbours.iter().map(|neighbour| neighbour.index)).collect();
-    (turn.before_execute)(&executed)?;
-    let _forgets = turn.known.forgets();
+        std::iter::once(step.index).chain(neighbours.iter().map(|neighbour| neighbour.index)).collect();
+    step.host.record_intents(&executed)?;
+    let _forgets = step.host.known().forgets();
     if neighbours.is_empty() {
         debug!("executing");
         return managed.execute(context).await;
     }
-    debug!(with = %Names::new(turn.catalog, &executed[1..], MAX_TRACED), "executing together");
+    debug!(with = %Names::new(step.catalog(), &executed[1..], MAX_TRACED), "executing together");
     let mut indices = Vec::with_capacity(neighbours.len());
     let mut others = Vec::with_capacity(neighbours.len());
     for Neighbour { index, managed, reason, diff } in neighbours {
         // This stays if a bug ends the execution: it may have changed any of them.
-        let mut failure =
-            Failure::new(FailureKind::Internal, format!("it was changed together with {}", turn.resource.id))
-                .because_of("internal error, this is a bug in ccm");
+        let mut failure = Failure::new(
+            FailureKind::Internal,
+            format!("it was changed together with {}", step.resource().id),
+        )
+        .because_of("internal error, this is a bug in ccm");
         failure.changed = true;
         let provider = managed.provider();
-        turn.together.put(index, Executed { provider, reason, diff, result: Err(failure) });
+        step.host.together().put(index, Executed { provider, reason, diff, managed: Err(failure) });
         indices.push(index);
         others.push(managed);
     }
     let mut results = managed.execute_many(&mut others, context).await.into_iter();
     let own = results.next().unwrap_or_else(|| Err(without_effect()));
     for ((index, managed), result) in indices.into_iter().zip(others).zip(results) {
-        turn.together.set_result(index, result.map(|()| managed));
+        step.host.together().set_result(index, result.map(|()| managed));
     }
     own
 }
@@ -99,26 +102,30 @@ pub(crate) async fn execute(
 /// Finds the neighbours that can be changed at once with a resource: those that come next in the walk, up to the
 /// first of another kind, that has to wait, or whose change does not go with the others. What is in its state
 /// already is passed over.
-async fn neighbours(turn: &Turn<'_>, first: &dyn Managed, context: &mut Context<'_>) -> Vec<Neighbour> {
+async fn neighbours(
+    step: &ResourceStep<'_>,
+    first: &dyn Managed,
+    context: &mut Context<'_>,
+) -> Vec<Neighbour> {
     let most = first.changes_at_once();
     let mut found: Vec<Neighbour> = Vec::new();
     // With a failure that ends the run the next must not have been touched.
-    if most <= 1 || turn.trigger.is_some() || turn.ends_on_failure {
+    if most <= 1 || step.trigger.is_some() || step.policy.ends_on_failure {
         return found;
     }
-    let before = turn.known.forgotten();
-    for later in (0..FARTHEST).map_while(|distance| (turn.later)(distance)) {
+    let before = step.host.known().forgotten();
+    for later in (0..FARTHEST).map_while(|distance| step.host.later(step.index, distance)) {
         match later.standing {
             Standing::Passed => continue,
             Standing::Open | Standing::Waiting => break,
-            Standing::Ready if later.resource.id.type_name != turn.resource.id.type_name => break,
+            Standing::Ready if later.resource.id.type_name != step.resource().id.type_name => break,
             Standing::Ready => {}
         }
-        let managed = match turn.known.take_ahead(later.index) {
+        let managed = match step.host.known().take_ahead(later.index) {
             Some(Ahead { managed, read: Ok(()) }) => managed,
             Some(_) => break,
             None => {
-                let Ok(mut managed) = turn.binder.bind(later.resource, context.host) else { break };
+                let Ok(mut managed) = step.binder.bind(later.resource, context.host) else { break };
                 if !first.is_like(&*managed) || managed.read(false, context).await.is_err() {
                     break;
                 }
@@ -140,5 +147,5 @@ async fn neighbours(turn: &Turn<'_>, first: &dyn Managed, context: &mut Context<
         }
     }
     // A command that ran meanwhile may have changed what was read.
-    if before == turn.known.forgotten() { found } else { Vec::new() }
+    if before == step.host.known().forgotten() { found } else { Vec::new() }
 }

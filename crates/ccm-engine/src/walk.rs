@@ -4,10 +4,12 @@ mod gate;
 mod later;
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_graph::Graph;
-use ccm_host::{Host, Level};
+use ccm_host::Level;
 use ccm_model::{
     Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex, Missing, Outcome,
     OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction,
@@ -15,15 +17,17 @@ use ccm_model::{
 use ccm_properties::TypeSpec;
 use tracing::{Instrument as _, debug, debug_span};
 
-use crate::contract::{Context, ResourceType, Trigger, reason};
+use crate::ahead::Later;
+use crate::contract::{ResourceType, Trigger, reason};
 use crate::groups::{GroupProgress, Groups};
-use crate::harness::{Handled, Turn, WouldChange, handle};
-use crate::known::{Forgetting, Known};
+use crate::harness::handle;
+use crate::known::Known;
 use crate::late::{Progress, Resolved};
 use crate::noop_changes::{NoopChange, NoopChanges};
 use crate::refreshes::Refreshes;
 use crate::run::Run;
 use crate::shown;
+use crate::step::{ResourceStep, StepHost, StepResult, WouldChange};
 use crate::together::Together;
 
 /// What the walk remembers of a resource whose turn is over.
@@ -139,10 +143,10 @@ impl<'a> Walk<'a> {
         let resource = self.run.catalog.resource(index);
         let at = self.run.host.clock.now();
         let began = self.run.host.clock.monotonic();
-        let (outcome, handled, triggers) = match self.gate(index) {
+        let (outcome, result, triggers) = match self.gate(index) {
             Some(cause) => {
                 self.known.take_ahead(index);
-                (Outcome::Skipped { cause }, Handled::default(), Triggers::default())
+                (Outcome::Skipped { cause }, StepResult::default(), Triggers::default())
             }
             None => self.managed(index, on_event).await,
         };
@@ -154,98 +158,60 @@ impl<'a> Walk<'a> {
             (None, None) => String::new(),
         };
         let (final_ensure, state) =
-            handled.described.map(|described| (described.ensure, described.state)).unzip();
+            result.described.map(|described| (described.ensure, described.state)).unzip();
         // What was not done, and would not be, is not to be seen as a change.
-        let diff = handled.diff.filter(|_| outcome.is_change());
+        let diff = result.diff.filter(|_| outcome.is_change());
         Transaction {
             id: resource.id.clone(),
             alias: resource.alias.as_deref().map(str::to_owned),
             at,
             duration: self.run.elapsed(began),
-            provider: handled.provider.map(Into::into),
+            provider: result.provider.map(Into::into),
             requested_ensure: requested,
             final_ensure,
             outcome: shown::outcome(outcome, &resource.properties),
             properties: shown::properties(table, &resource.properties),
             presentation: shown::presentation(table, &resource.properties),
-            reason: handled.reason,
+            reason: result.reason,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             owed: triggers.owed,
-            warnings: handled.warnings,
-            notes: handled.notes,
+            warnings: result.warnings,
+            notes: result.notes,
             state,
             diff,
         }
     }
 
     async fn managed(
-        &mut self,
+        &self,
         index: ResourceIndex,
         on_event: &mut dyn FnMut(Event),
-    ) -> (Outcome, Handled, Triggers) {
+    ) -> (Outcome, StepResult, Triggers) {
         let run = self.run;
         let resource = run.catalog.resource(index);
         if let Some(group) = resource.node_of {
-            let (outcome, handled) = self.end_of_group(index, group);
-            return (outcome, handled, Triggers::default());
+            let (outcome, result) = self.end_of_group(index, group);
+            return (outcome, result, Triggers::default());
         }
-        let policy = self.groups.policy(index);
         let triggers = self.triggers(index);
         let Some(binder) = run.resource_type(resource).and_then(ResourceType::binder) else {
             let message = format!("internal error: no type `{}`", resource.id.type_name);
             let failure = Failure::new(FailureKind::Internal, message);
-            return (Outcome::Failed(Box::new(failure)), Handled::default(), triggers);
+            return (Outcome::Failed(Box::new(failure)), StepResult::default(), triggers);
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
-        let before = |missing: &Missing| self.would_change_before(index, missing);
-        let is_never_done = |on: ResourceIndex| self.groups.is_never_done_for(on, index);
-        let later = |distance: usize| self.later(resource, distance);
-        let turn = Turn {
-            catalog: run.catalog,
-            is_never_done: &is_never_done,
-            index,
-            resource,
-            binder,
-            late: run.late,
-            progress: self,
-            noop: policy.noop,
-            trigger: triggers.trigger(),
-            before_execute: &|executed| self.refreshes.borrow_mut().ask(executed),
-            describe_unchanged: run.describe_unchanged,
-            ends_on_failure: policy.ends_on_failure,
-            known: &self.known,
-            together: &self.together,
-            later: &later,
-            would_change_before: &before,
-        };
+        let step = ResourceStep::new(self, index, binder, self.groups.policy(index), triggers.trigger());
         let mut on_line = |stream, line: &str| {
             let line = OutputLine { id: resource.id.clone(), stream, line: line.to_owned() };
             on_event(Event::OutputReceived(line));
         };
-        let executor = Forgetting { executor: run.host.executor, known: &self.known };
-        let mut context = Context {
-            host: Host { executor: &executor, ..run.host },
-            queries: run.host.executor,
-            known: &self.known,
-            cancellation: run.stop.cancellation,
-            directory: policy.directory,
-            state_directory: run.state_directory,
-            diff: run.diff,
-            describe_unchanged: run.describe_unchanged,
-            secrets: run.secrets,
-            would_be_directories: &self.noop_changes.directories,
-            on_line: &mut on_line,
-            warnings: Vec::new(),
-            notes: Vec::new(),
-            artifacts: Vec::new(),
-        };
-        let (outcome, mut handled) = handle(&turn, &mut context).await;
-        let files = std::mem::take(&mut handled.artifacts);
+        let (outcome, mut result) = handle(&step, &mut on_line).await;
+        let files = std::mem::take(&mut result.artifacts);
         if !files.is_empty() {
             let artifacts = Artifacts { id: resource.id.clone(), position: index.get() + 1, files };
             on_event(Event::ArtifactsLeft(Box::new(artifacts)));
         }
-        (outcome, handled, triggers)
+        (outcome, result, triggers)
     }
 
     /// What triggers a resource: what it subscribes to and changed in this run, or in an earlier one that did not
@@ -259,14 +225,6 @@ impl<'a> Walk<'a> {
         let by: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
         let is_only_owed = !owed.is_empty() && !by.iter().any(changed);
         Triggers { by, owed: owed.into_iter().map(|(_, owed)| owed).collect(), is_only_owed }
-    }
-
-    /// Finds the resource that is most likely to provide, once it is not in noop, what this one lacks.
-    fn would_change_before(&self, index: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
-        let is_never_made = self.groups.policy(index).is_always_noop;
-        let change = self.noop_changes.nearest(index, missing, is_never_made, self.graph)?;
-        let resource = self.run.catalog.resource(change.resource).id.clone();
-        Some(WouldChange { resource, is_related: change.is_related })
     }
 
     /// The change that a resource in noop would have made.
@@ -298,14 +256,14 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the outcome of the node of a group, all members having had their turn.
-    fn end_of_group(&self, index: ResourceIndex, group: GroupIndex) -> (Outcome, Handled) {
+    fn end_of_group(&self, index: ResourceIndex, group: GroupIndex) -> (Outcome, StepResult) {
         if !self.progress.has_failed(group)
             && let Some(outcome) = self.late_control(index)
         {
-            return (outcome, Handled::default());
+            return (outcome, StepResult::default());
         }
         let (outcome, rule) = self.progress.outcome(group);
-        (outcome, Handled { reason: rule.as_ref().map(reason), ..Handled::default() })
+        (outcome, StepResult { reason: rule.as_ref().map(reason), ..StepResult::default() })
     }
 
     fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
@@ -334,5 +292,42 @@ impl Progress for Walk<'_> {
     fn would_change(&self, index: ResourceIndex) -> bool {
         let done = &self.done[index.get()];
         done.changed && done.noop
+    }
+}
+
+impl StepHost for Walk<'_> {
+    fn run(&self) -> &Run<'_> {
+        self.run
+    }
+
+    fn known(&self) -> &Known {
+        &self.known
+    }
+
+    fn together(&self) -> &Together {
+        &self.together
+    }
+
+    fn would_be_directories(&self) -> &HashSet<PathBuf> {
+        &self.noop_changes.directories
+    }
+
+    fn later(&self, of: ResourceIndex, distance: usize) -> Option<Later<'_>> {
+        self.later_at(self.run.catalog.resource(of), distance)
+    }
+
+    fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
+        self.groups.is_never_done_for(on, index)
+    }
+
+    fn record_intents(&self, executed: &[ResourceIndex]) -> Result<(), Failure> {
+        self.refreshes.borrow_mut().ask(executed)
+    }
+
+    fn would_change_before(&self, of: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
+        let is_never_made = self.groups.policy(of).is_always_noop;
+        let change = self.noop_changes.nearest(of, missing, is_never_made, self.graph)?;
+        let resource = self.run.catalog.resource(change.resource).id.clone();
+        Some(WouldChange { resource, is_related: change.is_related })
     }
 }

@@ -5,9 +5,9 @@ use ccm_model::{Control, Resource, ResourceIndex};
 use super::Walk;
 use crate::ahead::{Later, Standing};
 
-impl<'a> Walk<'a> {
+impl Walk<'_> {
     /// What comes at that distance behind a resource whose turn it is.
-    pub(super) fn later(&self, current: &Resource, distance: usize) -> Option<Later<'a>> {
+    pub(super) fn later_at(&self, current: &Resource, distance: usize) -> Option<Later<'_>> {
         let index = *self.order.get(self.begun + distance)?;
         let resource = self.run.catalog.resource(index);
         Some(Later { index, resource, standing: self.standing(current, index, resource) })

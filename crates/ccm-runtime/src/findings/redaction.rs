@@ -136,7 +136,7 @@ mod tests {
             let mut found = Diagnostic::error(Span::new(id, at, at + 1), "`hunter22` is wrong")
                 .labelled("not hunter22")
                 .with_hint("write hunter22");
-            found.missing = Some("Data.hunter22".into());
+            found.missing = Some(["Data", "hunter22"].map(str::to_owned).into());
             found
         });
         assert_eq!(shown, "a: [redacted]\nb: {c: [redacted], d: x}\n");

@@ -1,0 +1,111 @@
+//! The step of one resource, and what the walk does for it.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use ccm_model::{Artifact, Catalog, Failure, Missing, Reason, Resource, ResourceId, ResourceIndex};
+
+use crate::ahead::Later;
+use crate::contract::{Binder, Described, Trigger};
+use crate::groups::Policy;
+use crate::known::Known;
+use crate::late::Progress;
+use crate::run::Run;
+use crate::together::Together;
+
+/// Services of the walk for the step of one resource.
+pub(crate) trait StepHost: Progress {
+    /// Returns the run.
+    fn run(&self) -> &Run<'_>;
+
+    /// Returns what was read and still holds.
+    fn known(&self) -> &Known;
+
+    /// Returns what was executed before its turn.
+    fn together(&self) -> &Together;
+
+    /// Returns the directories that earlier resources would have made, if they are in noop.
+    fn would_be_directories(&self) -> &HashSet<PathBuf>;
+
+    /// Returns the resource at a distance behind this one in the walk, 0 being the next.
+    fn later(&self, of: ResourceIndex, distance: usize) -> Option<Later<'_>>;
+
+    /// Returns `true` if `on` is in noop in every run while `index` is not.
+    fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool;
+
+    /// Records the refreshes that changes of these resources will demand. On an error nothing may be executed.
+    fn record_intents(&self, executed: &[ResourceIndex]) -> Result<(), Failure>;
+
+    /// Finds, in noop, an earlier change that might provide what a resource lacks.
+    fn would_change_before(&self, of: ResourceIndex, missing: &Missing) -> Option<WouldChange>;
+}
+
+/// In noop, a resource that would have changed before another one.
+pub(crate) struct WouldChange {
+    pub resource: ResourceId,
+    /// The resource claims what the other one lacks, or the other one depends on it.
+    pub is_related: bool,
+}
+
+/// Step of one resource, from its late values to its outcome.
+pub(crate) struct ResourceStep<'a> {
+    pub host: &'a dyn StepHost,
+    pub index: ResourceIndex,
+    pub binder: &'a dyn Binder,
+    pub policy: &'a Policy<'a>,
+    pub trigger: Option<Trigger>,
+    written: &'a Resource,
+    completed: OnceCell<Box<Resource>>,
+}
+
+impl<'a> ResourceStep<'a> {
+    pub(crate) fn new(
+        host: &'a dyn StepHost,
+        index: ResourceIndex,
+        binder: &'a dyn Binder,
+        policy: &'a Policy<'a>,
+        trigger: Option<Trigger>,
+    ) -> Self {
+        let written = host.run().catalog.resource(index);
+        Self { host, index, binder, policy, trigger, written, completed: OnceCell::new() }
+    }
+
+    /// Returns the resource, with its late values once they are known.
+    pub(crate) fn resource(&self) -> &Resource {
+        self.completed.get().map_or(self.written, |completed| completed)
+    }
+
+    /// Puts the late values in.
+    pub(crate) fn complete(&self, resource: Box<Resource>) {
+        // There is one resolution in a step.
+        let _first = self.completed.set(resource);
+    }
+
+    /// Returns `true` if the resource has no late values.
+    pub(crate) fn is_as_written(&self) -> bool {
+        self.completed.get().is_none()
+    }
+
+    pub(crate) fn catalog(&self) -> &'a Catalog {
+        self.host.run().catalog
+    }
+
+    /// Finds, in noop, an earlier change that might prevent this failure in a run.
+    pub(crate) fn would_change_before(&self, failure: &Failure) -> Option<WouldChange> {
+        let missing = failure.missing.as_deref().filter(|_| self.policy.noop)?;
+        self.host.would_change_before(self.index, missing)
+    }
+}
+
+/// Result of a step beside its outcome.
+#[derive(Default)]
+pub(crate) struct StepResult {
+    pub provider: Option<&'static str>,
+    pub reason: Option<Reason>,
+    pub described: Option<Described>,
+    pub warnings: Vec<String>,
+    pub notes: Vec<String>,
+    pub diff: Option<String>,
+    pub artifacts: Vec<Artifact>,
+}

@@ -1,7 +1,10 @@
 //! Debug messages, with `-vv` and with `CCM_LOG`.
 
+use std::io::{BufRead as _, BufReader};
+
 use ccm_testkit::{Called, Scratch, wait_until};
 
+use crate::lock::{hold, prepare};
 use crate::{apply, apply_execs, ccm, in_place};
 
 const TWO_EXECS: &str = "        - one:
@@ -55,6 +58,26 @@ fn a_run_says_step_by_step_what_it_does() {
         assert_message(&called, parts);
     }
     assert_eq!(messages(&called).len(), called.stderr.lines().count(), "{}", called.stderr);
+}
+
+#[test]
+fn a_run_that_waits_for_the_lock_says_so_with_its_holder() {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    let first = hold(&scratch);
+    let mut waiting = ccm(&scratch, &["apply", "second.yaml", "-vv"]).start();
+    let waits = format!("waiting for the lock holder=pid {}, applying ", first.pid());
+    let mut lines =
+        BufReader::new(waiting.take_stderr().expect("a pipe")).lines().map(|line| line.expect("text"));
+    // A message for everybody follows while the wait goes on, and ends the search.
+    let before: Vec<String> =
+        lines.by_ref().take_while(|line| !line.contains("another run to end")).collect();
+    assert!(before.iter().any(|line| line.contains(&waits)), "{before:?}");
+    scratch.write("go", "");
+    assert_eq!(first.finish().code, 0);
+    let after: Vec<String> = lines.collect();
+    assert!(after.iter().any(|line| line.contains("lock taken path=")), "{after:?}");
+    assert_eq!(waiting.finish().code, 0);
 }
 
 #[test]

@@ -204,6 +204,11 @@ impl Running {
         self.child.as_mut()?.stdout.take()
     }
 
+    /// What it says beside that, if it was not taken before.
+    pub fn take_stderr(&mut self) -> Option<std::process::ChildStderr> {
+        self.child.as_mut()?.stderr.take()
+    }
+
     /// Waits for its end.
     pub fn finish(mut self) -> Called {
         let (directory, state) = (self.directory.clone(), self.state.clone());

@@ -87,33 +87,21 @@ impl Outlet {
 
 impl Write for Outlet {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut state = self.shared.state();
-        if let (Target::Output, Some(code)) = (self.target, state.error) {
-            return Err(io::Error::from_raw_os_error(code));
-        }
-        if state.waiting > BACKLOG {
-            state.dropped += bytes.len() as u64;
-            return Ok(bytes.len());
-        }
-        state.waiting += bytes.len();
-        match state.pieces.back_mut() {
-            Some((target, piece)) if *target == self.target && piece.len() < PIECE => {
-                piece.extend_from_slice(bytes);
-            }
-            _ => state.pieces.push_back((self.target, bytes.to_vec())),
-        }
-        // A thread that is awake looks for more before it waits again. To wake it costs two switches between threads.
-        let wakes = std::mem::take(&mut state.is_idle);
-        drop(state);
-        if wakes {
-            self.shared.filled.notify_one();
-        }
-        Ok(bytes.len())
+        self.shared.add(self.target, bytes, || self.shared.filled.notify_one())
     }
 
     /// Nothing waits here that is not on its way already.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl State {
+    /// Takes the next piece. A thread that gets none waits, until it is woken.
+    fn next(&mut self) -> Option<(Target, Vec<u8>)> {
+        let next = self.pieces.pop_front();
+        self.is_idle = next.is_none();
+        next
     }
 }
 
@@ -123,13 +111,38 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds bytes for the thread, and wakes it if it waits.
+    fn add(&self, target: Target, bytes: &[u8], wake: impl FnOnce()) -> io::Result<usize> {
+        let mut state = self.state();
+        if let (Target::Output, Some(code)) = (target, state.error) {
+            return Err(io::Error::from_raw_os_error(code));
+        }
+        if state.waiting > BACKLOG {
+            state.dropped += bytes.len() as u64;
+            return Ok(bytes.len());
+        }
+        state.waiting += bytes.len();
+        match state.pieces.back_mut() {
+            Some((last, piece)) if *last == target && piece.len() < PIECE => {
+                piece.extend_from_slice(bytes);
+            }
+            _ => state.pieces.push_back((target, bytes.to_vec())),
+        }
+        // A thread that is awake looks for more before it waits again. To wake it costs two switches between threads.
+        let wakes = std::mem::take(&mut state.is_idle);
+        drop(state);
+        if wakes {
+            wake();
+        }
+        Ok(bytes.len())
+    }
+
     /// What the thread does until the process ends.
     fn work(&self) {
         let (output, error) = (io::stdout(), io::stderr());
         let mut state = self.state();
         loop {
-            let Some((target, piece)) = state.pieces.pop_front() else {
-                state.is_idle = true;
+            let Some((target, piece)) = state.next() else {
                 state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
@@ -167,4 +180,30 @@ fn write_to(stream: BorrowedFd<'_>, mut bytes: &[u8]) -> rustix::io::Result<()> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_thread_that_waits_is_woken() {
+        let shared = Shared::default();
+        let mut woken = 0;
+        let mut add = |text: &str| {
+            shared.add(Target::Output, text.as_bytes(), || woken += 1).expect("it is kept");
+            woken
+        };
+        let next = || shared.state().next().map(|(_, piece)| String::from_utf8(piece).expect("text"));
+        assert_eq!(add("before the thread has looked, "), 0);
+        assert_eq!(add("twice"), 0);
+        assert_eq!(next().as_deref(), Some("before the thread has looked, twice"));
+        assert_eq!(add("while it writes"), 0);
+        assert_eq!(next().as_deref(), Some("while it writes"));
+        assert_eq!(next(), None);
+        assert_eq!(add("now it waits, "), 1);
+        assert_eq!(add("and is on its way"), 1);
+        assert_eq!(next().as_deref(), Some("now it waits, and is on its way"));
+        assert_eq!(add("awake again"), 1);
+    }
 }

@@ -52,9 +52,19 @@ struct Verified {
     changed_again: Vec<ResourceId>,
 }
 
+/// Kind of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    Start,
+    Transaction,
+    Summary,
+}
+
 /// A line, and how it may be treated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonLine<'a> {
+    /// Its kind.
+    pub(crate) kind: LineKind,
     /// The JSON, with a line end.
     pub text: &'a str,
     /// How much time it tells of.
@@ -107,7 +117,8 @@ impl Encoder {
             message: session.message.as_deref().map(Cow::from),
             verifies: self.verifies.as_ref().map(|verified| verified.run_id.as_str().into()),
         };
-        JsonLine { text: write(&mut self.buffer, &line), runtime: Duration::ZERO, urgent: true }
+        let text = write(&mut self.buffer, &line);
+        JsonLine { kind: LineKind::Start, text, runtime: Duration::ZERO, urgent: true }
     }
 
     fn summary(&mut self, summary: &RunSummary) -> JsonLine<'_> {
@@ -130,7 +141,8 @@ impl Encoder {
             ledger_error: refreshes.unwritten.as_slice().into(),
             changed_again: self.verifies.as_ref().map(|verified| verified.changed_again.as_slice().into()),
         };
-        JsonLine { text: write(&mut self.buffer, &line), runtime: Duration::ZERO, urgent: true }
+        let text = write(&mut self.buffer, &line);
+        JsonLine { kind: LineKind::Summary, text, runtime: Duration::ZERO, urgent: true }
     }
 
     fn transaction(&mut self, transaction: &Transaction) -> JsonLine<'_> {
@@ -194,7 +206,8 @@ impl Encoder {
         };
         let quiet = matches!(outcome, Outcome::Unchanged | Outcome::Skipped { .. });
         let urgent = !quiet || !transaction.warnings.is_empty();
-        JsonLine { text: write(&mut self.buffer, &line), runtime: *duration, urgent }
+        let text = write(&mut self.buffer, &line);
+        JsonLine { kind: LineKind::Transaction, text, runtime: *duration, urgent }
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::io::Write;
 
-use ccm_model::{START_PROTOCOL as START, SUMMARY_PROTOCOL as SUMMARY, TRANSACTION_PROTOCOL as TRANSACTION};
-
-use super::JsonLine;
+use super::{JsonLine, LineKind};
 use crate::ReportError;
 use crate::batch::Batch;
 
@@ -65,19 +63,14 @@ impl<W: Write> JsonDocument<W> {
     /// Keeps a line.
     pub fn accept(&mut self, line: &JsonLine<'_>) {
         let text = line.text.trim_end().to_owned();
-        // Each line begins with its protocol.
-        let is = |protocol: &str| text.starts_with(&format!("{{\"protocol\":\"{protocol}\""));
-        if is(START) && self.run.summary.is_some() {
+        if line.kind == LineKind::Start && self.run.summary.is_some() {
             self.verification = Some(Session::default());
         }
         let session = self.verification.as_mut().unwrap_or(&mut self.run);
-        if is(START) {
-            session.start = Some(text);
-        } else if is(SUMMARY) {
-            session.summary = Some(text);
-        } else {
-            debug_assert!(is(TRANSACTION));
-            session.events.push(text);
+        match line.kind {
+            LineKind::Start => session.start = Some(text),
+            LineKind::Transaction => session.events.push(text),
+            LineKind::Summary => session.summary = Some(text),
         }
     }
 

@@ -3,7 +3,6 @@
 use ccm_host::Captured;
 use ccm_model::{closest, escape_control};
 use ccm_properties::{PropertyKind, TextSyntax, TextValue, ValueError, properties};
-use ccm_redaction::REDACTED;
 use regex::Regex;
 use serde_json::{Number, Value};
 
@@ -238,7 +237,7 @@ fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, mi
         }
         (Value::Number(one), Value::Number(other)) if equal(one, other) => {}
         (Value::String(one), Value::String(other)) if one != other => {
-            let (one, other) = (bare(&shown.text(one)), bare(&shown.text(other)));
+            let (one, other) = (shown.quoted(one), shown.quoted(other));
             misses.push(Miss::new(JSON, path, format!("expected {one}, found {other}")));
         }
         _ if expected == found => {}
@@ -252,13 +251,6 @@ fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, mi
 /// Compares by value: whole numbers exactly, others as far as 64 bits tell them apart.
 fn equal(one: &Number, other: &Number) -> bool {
     one == other || ((one.is_f64() || other.is_f64()) && one.as_f64() == other.as_f64())
-}
-
-/// A text of which nobody could think that it is another one, without quotes.
-fn bare(text: &str) -> String {
-    let is_plain = |part: char| part.is_alphanumeric() || matches!(part, '-' | '_' | '.' | '/' | ':' | '+');
-    let is_bare = text == REDACTED || (!text.is_empty() && text.chars().all(is_plain));
-    if is_bare { text.to_owned() } else { format!("{text:?}") }
 }
 
 #[cfg(test)]

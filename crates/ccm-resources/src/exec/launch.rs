@@ -38,7 +38,15 @@ impl Exec {
     /// Returns the failure of a command that did not start, with advice. `program_base` is where the relative path of
     /// its program starts.
     pub(crate) fn start_failure(&self, error: &StartError, program_base: &Path) -> Failure {
-        let mut failure = Failure::from_error(FailureKind::Start, error);
+        let mut failure = match error {
+            // The name may be a secret.
+            StartError::NotFound { name, .. } if self.sensitive => {
+                let path = if name.contains('/') { "" } else { " in PATH" };
+                let message = format!("a program of exec#{} was not found{path}", self.name);
+                Failure::new(FailureKind::Start, message)
+            }
+            _ => Failure::from_error(FailureKind::Start, error),
+        };
         failure.property = error.property().map(Into::into);
         match error {
             StartError::NotFound { name, .. } if name.contains('/') => {
@@ -101,9 +109,7 @@ impl Exec {
         }
         if self.sensitive {
             self.hide_texts(&mut failure);
-            if let StartError::NotFound { name, .. } = error {
-                let where_to = if name.contains('/') { "" } else { " in PATH" };
-                failure.chain = vec![format!("a program of exec#{} was not found{where_to}", self.name)];
+            if let StartError::NotFound { .. } = error {
                 failure.hints.push("its name is not shown, because the exec is `sensitive`".to_owned());
             }
         }

@@ -43,6 +43,15 @@ impl Shown<'_> {
         shorten(&self.0.redact(text), LONGEST_SHOWN)
     }
 
+    /// A text in quotes. One that is hidden, or that nobody could take for another one, has none.
+    pub(crate) fn quoted(self, text: &str) -> String {
+        let shown = self.text(text);
+        let is_plain = |part: char| part.is_alphanumeric() || "-_./:+".contains(part);
+        let is_bare = !shown.is_empty() && shown.chars().all(is_plain);
+        let is_hidden = || *self.0.hidden_in_text(text) == [0..text.len()];
+        if is_bare || is_hidden() { shown } else { format!("{shown:?}") }
+    }
+
     /// A value, as JSON.
     pub(crate) fn value(self, value: &Value) -> String {
         self.text(&value.to_string())

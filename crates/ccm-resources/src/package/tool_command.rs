@@ -158,20 +158,26 @@ pub(crate) async fn run_waiting_for_locks(
         }
         let is_over = cancellation.level() > Level::Go;
         let judged = evaluate_exit(call, finished).map(drop);
-        break judged.map_err(|mut failure| {
+        break judged.map_err(|failure| {
             if !is_locked {
                 return failure;
-            }
-            if waits && !is_over {
-                // The exit by our signal explains nothing.
-                failure.chain = blocking_lock.iter().cloned().collect();
             }
             let message = if lock_timeout.is_zero() {
                 "another program is changing packages".to_owned()
             } else {
                 format!("another program is still changing packages after {}", display_duration(lock_timeout))
             };
-            failure.because_of(message).with_hint("raise `lock_timeout` to wait longer")
+            let mut locked = if waits && !is_over {
+                // The exit by our signal explains nothing.
+                let mut locked = Failure::new(failure.kind, message);
+                locked.chain.extend(blocking_lock.iter().cloned());
+                locked.output = failure.output;
+                locked
+            } else {
+                failure.because_of(message)
+            };
+            locked.hints.push("raise `lock_timeout` to wait longer".to_owned());
+            locked
         });
     };
     let waited = host.clock.monotonic().saturating_sub(began);

@@ -34,4 +34,4 @@ pub use ledger::{
 };
 pub use managed::{Managed, bind};
 pub use run::{Run, Stop};
-pub use typed::{TypedResource, check};
+pub use typed::TypedResource;

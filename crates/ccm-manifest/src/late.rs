@@ -159,7 +159,7 @@ impl<'s> Late<'s> {
         if found.diagnostics.is_empty() {
             return Completed::Resource(Box::new(completed));
         }
-        for mistake in &mut found.diagnostics {
+        for mistake in found.diagnostics.iter_mut().filter(|mistake| mistake.property.is_none()) {
             let holds = |entry: &&Entry| mistake.span().is_some_and(|span| entry.value.span.contains(span));
             if let Some(entry) = resource.properties.given().find(holds) {
                 mistake.property = Some(entry.key.text.to_string().into());

@@ -34,7 +34,7 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it, apart from what is wrong.
     pub hints: Vec<String>,
-    /// Name of the property, where nobody sees the text that the labels point at.
+    /// Name of the property that it is about.
     pub property: Option<Cow<'static, str>>,
     /// Path of a fact or value that is not there, if that is what is wrong: `Facts`, `host`, `nam`.
     pub missing: Option<Box<[String]>>,
@@ -106,13 +106,6 @@ impl Diagnostic {
             Some(suggestion) => self.with_hint(format!("did you mean `{suggestion}`?")),
             None => self,
         }
-    }
-
-    /// Names the property that it is about.
-    #[must_use]
-    pub fn of_property(mut self, property: impl Into<Cow<'static, str>>) -> Self {
-        self.property = Some(property.into());
-        self
     }
 
     /// Returns the message behind the name of the property, if there is one.

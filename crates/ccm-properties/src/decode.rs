@@ -76,6 +76,7 @@ fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
         if errors.len() >= MAX_ERRORS {
             break;
         }
+        let before = errors.len();
         if !decoded.set(entry, &mut errors) {
             let names = || T::PROPERTIES.iter().map(|property| property.name).chain(also_known());
             let message = format!("unknown property `{}`", entry.key.text.escape_debug());
@@ -84,6 +85,9 @@ fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
                 None => error.with_hint(format!("known here: {}", names().collect::<Vec<_>>().join(", "))),
                 near => error.with_suggestion(near),
             });
+        }
+        for error in errors.iter_mut().skip(before) {
+            error.property = Some(entry.key.text.to_string().into());
         }
     }
     (decoded, errors)

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ccm_model::{Diagnostic, Node, Span, closest, listed};
+use ccm_model::{Diagnostic, Label, Node, Span, closest, listed};
 use thiserror::Error;
 
 use crate::Checked;
@@ -145,7 +145,7 @@ impl PropertyError {
             (Some(node), None) => node.span,
             (None, _) => ensure.unwrap_or(resource.span),
         };
-        self.hint.into_iter().fold(Diagnostic::error(span, self.message), Diagnostic::with_hint)
+        Diagnostic { labels: vec![Label { span, text: String::new() }], ..self.without_location() }
     }
 
     /// Returns the error without its location.

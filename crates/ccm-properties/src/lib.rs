@@ -16,6 +16,7 @@ mod sensitive;
 mod spec;
 mod syntax;
 mod text;
+mod typed;
 mod value;
 
 pub use common::{CommonProperty, NAME};
@@ -29,6 +30,7 @@ pub use sensitive::{SENSITIVE, is_hidden, is_sensitive};
 pub use spec::{Checked, ChildManifest, TypeSpec};
 pub use syntax::TextSyntax;
 pub use text::Text;
+pub use typed::{OwnProperties, TypedProperties};
 pub use value::{JsonMap, Named, OneOrMany};
 
 // For `properties!`, which works also where these crates are no dependencies.

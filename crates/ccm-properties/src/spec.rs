@@ -2,7 +2,7 @@
 
 use ccm_model::{Claim, Diagnostic, Map, Node, Properties, Resource};
 
-use crate::{PropertySpec, TextSyntax, find};
+use crate::{OwnProperties, PropertySpec, TextSyntax, find};
 
 /// Resource to check, and all that a check may look at.
 pub struct Checked<'a> {
@@ -30,15 +30,12 @@ pub struct ChildManifest<'a> {
 }
 
 /// Describes a resource type to the loader, which knows nothing else of it.
-pub trait TypeSpec {
+pub trait TypeSpec: OwnProperties {
     /// The key under `resources`, such as `exec`.
     fn name(&self) -> &'static str;
 
     /// One sentence on what it manages.
     fn summary(&self) -> &'static str;
-
-    /// Table of the type's own properties.
-    fn properties(&self) -> &'static [PropertySpec];
 
     /// Names of properties and providers that only a later version has; they are refused by name until then.
     fn not_yet(&self) -> &'static [&'static str] {
@@ -138,7 +135,4 @@ pub trait TypeSpec {
         let _ = settings;
         Vec::new()
     }
-
-    /// Finds every error in the type's own properties, in the order of their locations.
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic>;
 }

@@ -16,7 +16,7 @@ use ccm_model::{
     Missing, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex, RunSummary, SkipCause,
     Span, StopCause, Stream,
 };
-use ccm_properties::{Checked, PropertySpec, TypeSpec};
+use ccm_properties::{Checked, OwnProperties, PropertySpec, TypeSpec};
 use ccm_redaction::Secrets;
 use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 use serde_json::json;
@@ -355,16 +355,18 @@ impl TypeSpec for FakeType {
         "Pretends."
     }
 
-    fn properties(&self) -> &'static [PropertySpec] {
-        &[]
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present"]
     }
 
     fn providers(&self) -> &'static [&'static str] {
         &["fake", "four", "all"]
+    }
+}
+
+impl OwnProperties for FakeType {
+    fn properties(&self) -> &'static [PropertySpec] {
+        &[]
     }
 
     fn check(&self, _: &Checked<'_>) -> Vec<Diagnostic> {

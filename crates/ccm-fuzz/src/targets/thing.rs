@@ -1,7 +1,7 @@
 //! A resource type beside the real ones, with a property for each syntax.
 
 use ccm_model::{Claim, Diagnostic, Kind, Node, PathKind, Properties, Resource};
-use ccm_properties::{Checked, PropertySpec, Text, TextSyntax, TypeSpec};
+use ccm_properties::{Checked, OwnProperties, PropertySpec, Text, TextSyntax, TypeSpec};
 use serde_json::Value as Json;
 
 pub(super) struct Thing;
@@ -27,10 +27,6 @@ impl TypeSpec for Thing {
 
     fn summary(&self) -> &'static str {
         "Is there for tests."
-    }
-
-    fn properties(&self) -> &'static [PropertySpec] {
-        PROPERTIES
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
@@ -59,6 +55,12 @@ impl TypeSpec for Thing {
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
         path.map(|path| Claim::path(path, PathKind::Directory)).into_iter().collect()
+    }
+}
+
+impl OwnProperties for Thing {
+    fn properties(&self) -> &'static [PropertySpec] {
+        PROPERTIES
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {

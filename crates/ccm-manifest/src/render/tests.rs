@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_expr::Timestamp;
 use ccm_model::{Claim, PathKind, SourceMap};
-use ccm_properties::{Checked, ChildManifest, JsonMap, Text, TypeSpec};
+use ccm_properties::{Checked, ChildManifest, JsonMap, OwnProperties, Text, TypeSpec};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -40,10 +40,6 @@ impl TypeSpec for Thing {
         "Is there for tests."
     }
 
-    fn properties(&self) -> &'static [PropertySpec] {
-        PROPERTIES
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present", "absent"]
     }
@@ -59,6 +55,12 @@ impl TypeSpec for Thing {
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
         path.map(|path| Claim::path(path, PathKind::Directory)).into_iter().collect()
+    }
+}
+
+impl OwnProperties for Thing {
+    fn properties(&self) -> &'static [PropertySpec] {
+        PROPERTIES
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
@@ -82,10 +84,6 @@ impl TypeSpec for Apply {
         "Applies a manifest."
     }
 
-    fn properties(&self) -> &'static [PropertySpec] {
-        const { &[PropertySpec::new::<bool>("noop", &[]), PropertySpec::new::<JsonMap>("data", &[])] }
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present"]
     }
@@ -99,6 +97,12 @@ impl TypeSpec for Apply {
         let data = resource.properties.get("data");
         let path = &resource.id.name;
         Some(ChildManifest { path, noop, health_check_only: false, allow_apply: true, data })
+    }
+}
+
+impl OwnProperties for Apply {
+    fn properties(&self) -> &'static [PropertySpec] {
+        const { &[PropertySpec::new::<bool>("noop", &[]), PropertySpec::new::<JsonMap>("data", &[])] }
     }
 
     fn check(&self, _: &Checked<'_>) -> Vec<Diagnostic> {

@@ -9,8 +9,8 @@ use ccm_model::{
     Catalog, Claim, ClaimKind, Diagnostic, Kind, Node, PathKind, Properties, Resource, Severity, SourceMap,
 };
 use ccm_properties::{
-    Checked, ChildManifest, JsonMap, Named, OneOrMany, PropertyKind, PropertySet, PropertySpec, Text,
-    TextSyntax, TextValue, TypeSpec, ValueError, decode, properties,
+    Checked, ChildManifest, JsonMap, Named, OneOrMany, OwnProperties, PropertyKind, PropertySet,
+    PropertySpec, Text, TextSyntax, TextValue, TypeSpec, ValueError, decode, properties,
 };
 
 /// A type with everything that the loader has to know about: a shell, an alias, things to come.
@@ -98,10 +98,6 @@ impl TypeSpec for Task {
         &["user", "docker"]
     }
 
-    fn properties(&self) -> &'static [PropertySpec] {
-        TaskProperties::PROPERTIES
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present", "absent"]
     }
@@ -115,6 +111,12 @@ impl TypeSpec for Task {
             (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
             (declared, _) => declared,
         }
+    }
+}
+
+impl OwnProperties for Task {
+    fn properties(&self) -> &'static [PropertySpec] {
+        TaskProperties::PROPERTIES
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
@@ -143,10 +145,6 @@ impl TypeSpec for Note {
         "Says something."
     }
 
-    fn properties(&self) -> &'static [PropertySpec] {
-        NoteProperties::PROPERTIES
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present"]
     }
@@ -168,6 +166,12 @@ impl TypeSpec for Note {
             _ => Claim::path(name, PathKind::Other),
         }]
     }
+}
+
+impl OwnProperties for Note {
+    fn properties(&self) -> &'static [PropertySpec] {
+        NoteProperties::PROPERTIES
+    }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         decode::<NoteProperties>(&checked.resource.properties).1
@@ -181,10 +185,6 @@ impl TypeSpec for Copy {
 
     fn summary(&self) -> &'static str {
         "Fills a file."
-    }
-
-    fn properties(&self) -> &'static [PropertySpec] {
-        CopyProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -217,6 +217,12 @@ impl TypeSpec for Copy {
             Claim::shared(ClaimKind::Path, name)
         }]
     }
+}
+
+impl OwnProperties for Copy {
+    fn properties(&self) -> &'static [PropertySpec] {
+        CopyProperties::PROPERTIES
+    }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let properties = &checked.resource.properties;
@@ -235,10 +241,6 @@ impl TypeSpec for Apply {
 
     fn summary(&self) -> &'static str {
         "Applies a manifest."
-    }
-
-    fn properties(&self) -> &'static [PropertySpec] {
-        ApplyProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -261,6 +263,12 @@ impl TypeSpec for Apply {
             allow_apply: is("allow_apply", true),
             data: resource.properties.get("data"),
         })
+    }
+}
+
+impl OwnProperties for Apply {
+    fn properties(&self) -> &'static [PropertySpec] {
+        ApplyProperties::PROPERTIES
     }
 
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
@@ -333,7 +341,7 @@ pub(crate) fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     if diagnostic.severity == Severity::Warning {
         line += " warning:";
     }
-    line += &format!(" {}", diagnostic.one_line());
+    line += &format!(" {}", diagnostic.message);
     let is_shown = |(index, label): &(usize, &ccm_model::Label)| *index > 0 || !label.text.is_empty();
     for (_, label) in diagnostic.labels.iter().enumerate().filter(is_shown) {
         line += format!(" ({} {}", place(label.span), label.text).trim_end();

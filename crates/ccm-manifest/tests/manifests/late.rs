@@ -120,19 +120,24 @@ fn what_only_the_run_can_tell_is_refused_where_it_is_needed_before() {
 #[test]
 fn mistakes_that_show_late_have_their_place() {
     let machine = Machine::default().file("/x", "1").file("t.j2", "a\n{{ file('/x').b.c }}\n");
-    for (text, expected) in [
-        ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 "),
-        ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 "),
-        ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 "),
-        ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 "),
-        ("- copy: [/n: {source: t.j2}]", "3:27 `source`: "),
-        ("- task: [n: {timeout: \"{{ file('/x') + 'y' }}\"}]", "3:27 `timeout`: expected a whole number"),
+    for (text, expected, property) in [
+        ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 ", Some("text")),
+        ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 ", Some("text")),
+        ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 ", Some("text")),
+        ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 ", None),
+        ("- copy: [/n: {source: t.j2}]", "3:27 ", Some("source")),
+        (
+            "- task: [n: {timeout: \"{{ file('/x') + 'y' }}\"}]",
+            "3:27 expected a whole number",
+            Some("timeout"),
+        ),
     ] {
         let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/x: ]")));
         match completed(&loaded, 0) {
             Completed::Mistaken(mistakes) => {
                 let told = line(&mistakes[0], &loaded.texts());
                 assert!(told.starts_with(expected), "{text}\n{told}");
+                assert_eq!(mistakes[0].property.as_deref(), property, "{text}");
             }
             other => panic!("{text} {other:?}"),
         }

@@ -6,8 +6,8 @@
 mod properties;
 
 use ccm_engine::{Binder, ResourceType};
-use ccm_model::{Diagnostic, Resource};
-use ccm_properties::{Checked, ChildManifest, PropertySet, PropertySpec, TypeSpec, decode};
+use ccm_model::Resource;
+use ccm_properties::{ChildManifest, PropertyError, TypeSpec, TypedProperties, decode};
 
 use properties::ApplyProperties;
 
@@ -22,10 +22,6 @@ impl TypeSpec for ApplyType {
 
     fn summary(&self) -> &'static str {
         "Applies another manifest as part of this one."
-    }
-
-    fn properties(&self) -> &'static [PropertySpec] {
-        ApplyProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -50,9 +46,14 @@ impl TypeSpec for ApplyType {
     fn may_provide(&self, _: &Resource) -> bool {
         true
     }
+}
 
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        decode::<ApplyProperties>(&checked.resource.properties).1
+impl TypedProperties for ApplyType {
+    type Written = ApplyProperties;
+    type Desired = ApplyProperties;
+
+    fn build(_: &Resource, written: ApplyProperties) -> Result<ApplyProperties, Vec<PropertyError>> {
+        Ok(written)
     }
 }
 

@@ -20,9 +20,9 @@ mod state;
 mod tries;
 mod values;
 
-use ccm_engine::{Provider, TypedResource, check};
+use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Diagnostic, Map, Node, Properties, Resource, shell_operator};
-use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TextSyntax, TypeSpec};
+use ccm_properties::{Checked, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties};
 
 use command::{Exec, Interpreter};
 use decide::ExecKind;
@@ -41,10 +41,6 @@ impl TypeSpec for ExecType {
 
     fn summary(&self) -> &'static str {
         "Runs a command when it has to be run."
-    }
-
-    fn properties(&self) -> &'static [PropertySpec] {
-        ExecProperties::PROPERTIES
     }
 
     fn not_yet(&self) -> &'static [&'static str] {
@@ -97,17 +93,12 @@ impl TypeSpec for ExecType {
     fn may_provide(&self, _: &Resource) -> bool {
         true
     }
-
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        check::<Self>(checked)
-    }
 }
 
-impl TypedResource for ExecType {
+impl TypedProperties for ExecType {
     type Written = ExecProperties;
-    type Kind = ExecKind;
+    type Desired = Exec;
 
-    const PROVIDERS: &'static [&'static dyn Provider<ExecKind>] = &[&POSIX, &SHELL];
     const JUDGED_TOGETHER: &'static [&'static [&'static str]] =
         &[&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
 
@@ -118,6 +109,12 @@ impl TypedResource for ExecType {
     fn warnings(exec: &Exec, checked: &Checked<'_>) -> Vec<Diagnostic> {
         never_runs(exec, checked.resource).into_iter().chain(misses_its_shell(checked)).collect()
     }
+}
+
+impl TypedResource for ExecType {
+    type Kind = ExecKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<ExecKind>] = &[&POSIX, &SHELL];
 }
 
 fn interpreter(resource: &Resource) -> Interpreter {

@@ -9,9 +9,9 @@ mod state;
 mod values;
 mod wanted;
 
-use ccm_engine::{Provider, TypedResource, check};
+use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Diagnostic, PathKind, Resource};
-use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
+use ccm_properties::{Checked, PropertyError, TypeSpec, TypedProperties};
 
 use decide::FileResource;
 use posix::Posix;
@@ -29,10 +29,6 @@ impl TypeSpec for FileType {
 
     fn summary(&self) -> &'static str {
         "Manages a file or a directory: its content, owner, group and mode."
-    }
-
-    fn properties(&self) -> &'static [PropertySpec] {
-        FileProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -67,17 +63,11 @@ impl TypeSpec for FileType {
             _ => Claim::shared(ClaimKind::Path, path),
         }]
     }
-
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        check::<Self>(checked)
-    }
 }
 
-impl TypedResource for FileType {
+impl TypedProperties for FileType {
     type Written = FileProperties;
-    type Kind = FileResource;
-
-    const PROVIDERS: &'static [&'static dyn Provider<FileResource>] = &[&Posix];
+    type Desired = File;
 
     fn build(resource: &Resource, written: FileProperties) -> Result<File, Vec<PropertyError>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
@@ -87,6 +77,12 @@ impl TypedResource for FileType {
     fn warnings(file: &File, checked: &Checked<'_>) -> Vec<Diagnostic> {
         readable_by_all(file, checked).into_iter().collect()
     }
+}
+
+impl TypedResource for FileType {
+    type Kind = FileResource;
+
+    const PROVIDERS: &'static [&'static dyn Provider<FileResource>] = &[&Posix];
 }
 
 /// Warns of a secret that everybody could read once the file is made.

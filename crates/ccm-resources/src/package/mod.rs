@@ -14,9 +14,9 @@ mod tool;
 mod tool_command;
 mod values;
 
-use ccm_engine::{Provider, TypedResource, check};
-use ccm_model::{Claim, ClaimKind, Diagnostic, Resource};
-use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Resource};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
 use apt::APT_PACKAGES;
 use decide::PackageKind;
@@ -49,10 +49,6 @@ impl TypeSpec for PackageType {
 
     fn summary(&self) -> &'static str {
         "Installs, upgrades or removes a system package."
-    }
-
-    fn properties(&self) -> &'static [PropertySpec] {
-        PackageProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -92,23 +88,23 @@ impl TypeSpec for PackageType {
     fn may_provide(&self, resource: &Resource) -> bool {
         resource.ensure.as_ref().is_none_or(|ensure| ensure.value != "absent")
     }
-
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        check::<Self>(checked)
-    }
 }
 
-impl TypedResource for PackageType {
+impl TypedProperties for PackageType {
     type Written = PackageProperties;
-    type Kind = PackageKind;
-
-    const PROVIDERS: &'static [&'static dyn Provider<PackageKind>] = &[&APT_PACKAGES, &DNF_PACKAGES];
-    const NO_PROVIDER_ADVICE: Option<&'static str> =
-        Some("limit the package to some machines with `control`, or call another tool with an `exec`");
+    type Desired = Package;
 
     fn build(resource: &Resource, written: PackageProperties) -> Result<Package, Vec<PropertyError>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
         let provider = resource.provider.as_ref().map(|provider| &*provider.value);
         Package::build(&resource.id.name, ensure, provider, &written)
     }
+}
+
+impl TypedResource for PackageType {
+    type Kind = PackageKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<PackageKind>] = &[&APT_PACKAGES, &DNF_PACKAGES];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("limit the package to some machines with `control`, or call another tool with an `exec`");
 }

@@ -12,9 +12,9 @@ mod systemd;
 mod values;
 mod wanted;
 
-use ccm_engine::{Provider, TypedResource, check};
-use ccm_model::{Claim, ClaimKind, Diagnostic, Node, Resource};
-use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Node, Resource};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
 use decide::ServiceKind;
 use properties::ServiceProperties;
@@ -32,10 +32,6 @@ impl TypeSpec for ServiceType {
 
     fn summary(&self) -> &'static str {
         "Manages a service: whether it runs, and whether it is started at boot."
-    }
-
-    fn properties(&self) -> &'static [PropertySpec] {
-        ServiceProperties::PROPERTIES
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -74,22 +70,22 @@ impl TypeSpec for ServiceType {
         let unit = unit_name(&resource.id.name).ok().filter(|_| is_of_system);
         unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
     }
-
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        check::<Self>(checked)
-    }
 }
 
-impl TypedResource for ServiceType {
+impl TypedProperties for ServiceType {
     type Written = ServiceProperties;
-    type Kind = ServiceKind;
-
-    const PROVIDERS: &'static [&'static dyn Provider<ServiceKind>] = &[&Systemd];
-    const NO_PROVIDER_ADVICE: Option<&'static str> =
-        Some("`control` says on which machines a service is managed");
+    type Desired = Service;
 
     fn build(resource: &Resource, written: ServiceProperties) -> Result<Service, Vec<PropertyError>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
         Service::build(&resource.id.name, ensure, &written)
     }
+}
+
+impl TypedResource for ServiceType {
+    type Kind = ServiceKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<ServiceKind>] = &[&Systemd];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("`control` says on which machines a service is managed");
 }

@@ -7,11 +7,11 @@ use std::fmt;
 
 use ccm_engine::{
     Context, Decision, Described, Provider, Reading, ResourceKind, Rule, Suitability, Trigger, TypedResource,
-    Verified, check,
+    Verified,
 };
 use ccm_host::{Host, Local};
-use ccm_model::{Diagnostic, Failure, Fields, Resource};
-use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, TypeSpec};
+use ccm_model::{Failure, Fields, Resource};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
 use properties::{Colour, MemoProperties};
 
@@ -27,10 +27,6 @@ impl TypeSpec for MemoType {
         "Pins a memo to the wall."
     }
 
-    fn properties(&self) -> &'static [PropertySpec] {
-        MemoProperties::PROPERTIES
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present"]
     }
@@ -38,17 +34,11 @@ impl TypeSpec for MemoType {
     fn providers(&self) -> &'static [&'static str] {
         &["wall"]
     }
-
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        check::<Self>(checked)
-    }
 }
 
-impl TypedResource for MemoType {
+impl TypedProperties for MemoType {
     type Written = MemoProperties;
-    type Kind = MemoKind;
-
-    const PROVIDERS: &'static [&'static dyn Provider<MemoKind>] = &[&Wall];
+    type Desired = String;
 
     fn build(resource: &Resource, written: MemoProperties) -> Result<String, Vec<PropertyError>> {
         let copies = written.copies.unwrap_or(1);
@@ -59,6 +49,12 @@ impl TypedResource for MemoType {
         let [text, label] = [written.text, written.label].map(Option::unwrap_or_default);
         Ok(format!("{} {label}: {copies} {colour} {text}", resource.id.name))
     }
+}
+
+impl TypedResource for MemoType {
+    type Kind = MemoKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<MemoKind>] = &[&Wall];
 }
 
 pub(crate) struct MemoKind;

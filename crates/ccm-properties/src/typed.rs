@@ -1,0 +1,60 @@
+//! Types whose properties are typed: one table and one check for all of them.
+
+use ccm_model::{Diagnostic, Resource};
+
+use crate::{Checked, PropertyError, PropertySet, PropertySpec, decode};
+
+/// Own properties of a resource type. [`TypedProperties`] provides both functions.
+pub trait OwnProperties {
+    /// Table of the type's own properties.
+    fn properties(&self) -> &'static [PropertySpec];
+
+    /// Finds every error in the type's own properties, in the order of their locations.
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic>;
+}
+
+/// Typed properties of a resource type.
+pub trait TypedProperties {
+    /// Properties as the manifest writes them.
+    type Written: PropertySet;
+
+    /// Desired properties, complete and checked.
+    type Desired;
+
+    /// Groups of properties that are judged together: if one of a group can't be decoded, errors about the others are not
+    /// reported.
+    const JUDGED_TOGETHER: &'static [&'static [&'static str]] = &[];
+
+    /// Builds the desired properties, or finds every error.
+    fn build(resource: &Resource, written: Self::Written) -> Result<Self::Desired, Vec<PropertyError>>;
+
+    /// Returns warnings about a resource without an error.
+    fn warnings(desired: &Self::Desired, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        let _ = (desired, checked);
+        Vec::new()
+    }
+}
+
+impl<T: TypedProperties> OwnProperties for T {
+    fn properties(&self) -> &'static [PropertySpec] {
+        T::Written::PROPERTIES
+    }
+
+    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        let resource = checked.resource;
+        let (written, mut found) = decode::<T::Written>(&resource.properties);
+        match T::build(resource, written) {
+            Ok(desired) if found.is_empty() => found.extend(T::warnings(&desired, checked)),
+            Ok(_) => {}
+            Err(errors) => {
+                let wrong: Vec<&str> = found.iter().filter_map(|error| error.property.as_deref()).collect();
+                let is_certain = |error: &PropertyError| !error.may_follow_from(&wrong, T::JUDGED_TOGETHER);
+                let certain: Vec<_> =
+                    errors.into_iter().filter(is_certain).map(|error| error.at(checked)).collect();
+                found.extend(certain);
+            }
+        }
+        found.sort_by_key(Diagnostic::span);
+        found
+    }
+}

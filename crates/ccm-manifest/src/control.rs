@@ -2,6 +2,7 @@
 
 use ccm_expr::Value;
 use ccm_model::{Control, Diagnostic, Diagnostics, Node, ResourceId, Span, closest};
+use ccm_properties::{IF, UNLESS};
 
 use crate::expand::diagnostic;
 use crate::scope::{Evaluator, LateOn, Trouble};
@@ -44,10 +45,10 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
     };
     for entry in map.entries().iter().filter(|entry| !entry.value.is_null()) {
         let key = &*entry.key.text;
-        if !matches!(key, "if" | "unless") {
+        if ![IF, UNLESS].contains(&key) {
             let mistake = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
-            diagnostics.push(match closest(key, ["if", "unless"]) {
-                None => mistake.with_hint("known here: `if` and `unless`"),
+            diagnostics.push(match closest(key, [IF, UNLESS]) {
+                None => mistake.with_hint(format!("known here: `{IF}` and `{UNLESS}`")),
                 suggestion => mistake.with_suggestion(suggestion),
             });
             continue;
@@ -63,7 +64,7 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
             diagnostics.push(mistake.with_hint(format!("write `{key}: {}`", shown(inner))));
             continue;
         }
-        let wanted = key == "if";
+        let wanted = key == IF;
         conditions.conditions.push(Condition { wanted, node: entry.value.clone(), manifest, of: None });
     }
     conditions
@@ -103,7 +104,7 @@ impl Conditions {
                 // Of what was reported, whatever else is wrong with the resource is reported as well.
                 Ok(true) | Err(Refused::Reported) => {}
                 Ok(false) => {
-                    let (word, answer) = if condition.wanted { ("if", false) } else { ("unless", true) };
+                    let (word, answer) = if condition.wanted { (IF, false) } else { (UNLESS, true) };
                     let of = condition.of.as_ref().map_or_else(String::new, |of| format!(" of {of}"));
                     let reason = format!("`{word}`{of} is {answer}");
                     let control = Control::NotManaged { reason };

@@ -52,10 +52,16 @@ const REFERENCES: PropertyKind =
 /// Expression without braces.
 const EXPRESSION: PropertyKind = PropertyKind::Text(TextKind::ANY.matching("^\\s*(?!\\s|\\{\\{|\\$\\{)"));
 
+/// Name of the condition where a resource is managed.
+pub const IF: &str = "if";
+
+/// Name of the condition where a resource is not managed.
+pub const UNLESS: &str = "unless";
+
 /// Conditions on which a resource is managed.
 const CONDITIONS: &[PropertySpec] = &[
-    common("if", EXPRESSION, None, &["The resource is managed only if this is true."]),
-    common("unless", EXPRESSION, None, &["The resource is not managed if this is true."]),
+    common(IF, EXPRESSION, None, &["The resource is managed only if this is true."]),
+    common(UNLESS, EXPRESSION, None, &["The resource is not managed if this is true."]),
 ];
 
 static COMMON: [PropertySpec; 6] = [

@@ -19,7 +19,7 @@ mod text;
 mod typed;
 mod value;
 
-pub use common::{CommonProperty, NAME};
+pub use common::{CommonProperty, IF, NAME, UNLESS};
 pub use decode::{PropertySet, PropertyValue, TextValue, decode, decode_map, decode_record, expected};
 pub use error::{PropertyError, ValueError};
 pub use kind::{PropertyKind, TextKind};

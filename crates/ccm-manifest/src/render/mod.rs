@@ -14,7 +14,7 @@ use ccm_model::{
     Catalog, Control, Dependency, Diagnostic, Kind, Node, Presentation, Resource, ResourceIndex, Scalar,
     ScalarStyle, Value, escape_control,
 };
-use ccm_properties::{PropertyKind, PropertySpec, TextSyntax, find, is_hidden};
+use ccm_properties::{CommonProperty, IF, PropertyKind, PropertySpec, TextSyntax, UNLESS, find, is_hidden};
 use ccm_redaction::REDACTED;
 use ccm_yaml::Written;
 
@@ -180,11 +180,15 @@ impl Renderer<'_> {
         let waiting = self.loaded.late.waiting.get(&index);
         let spec = self.loaded.late.types.iter().find(|spec| *spec.name() == *resource.id.type_name);
         let mut entries = Vec::new();
-        let mut put =
-            |key: &str, value: Option<Written>| entries.extend(value.map(|value| (key.to_owned(), value)));
-        put("alias", resource.alias.as_ref().map(|alias| self.text(alias, TextSyntax::Plain)));
-        put("ensure", resource.ensure.as_ref().map(|ensure| self.text(&ensure.value, TextSyntax::Plain)));
-        put("provider", provider.map(|provider| self.text(provider, TextSyntax::Plain)));
+        let mut put = |property: CommonProperty, value: Option<Written>| {
+            entries.extend(value.map(|value| (property.spec().name.to_owned(), value)));
+        };
+        put(CommonProperty::Alias, resource.alias.as_ref().map(|alias| self.text(alias, TextSyntax::Plain)));
+        put(
+            CommonProperty::Ensure,
+            resource.ensure.as_ref().map(|ensure| self.text(&ensure.value, TextSyntax::Plain)),
+        );
+        put(CommonProperty::Provider, provider.map(|provider| self.text(provider, TextSyntax::Plain)));
         let subscribe = self.sources(&resource.subscribe);
         let mut require = self.meant(index);
         require.retain(|on| *on != index && !subscribe.contains(on));
@@ -192,10 +196,10 @@ impl Renderer<'_> {
         if let Some(on) = awaited.find(|on| self.left_out(**on).is_some()) {
             return Err(self.waits_for_nothing(resource, *on));
         }
-        put("require", self.references(&require));
-        put("subscribe", self.references(&subscribe));
+        put(CommonProperty::Require, self.references(&require));
+        put(CommonProperty::Subscribe, self.references(&subscribe));
         if let Some(waiting) = waiting.filter(|_| resource.control == Control::Late) {
-            put("control", Some(self.control(resource, waiting)?));
+            put(CommonProperty::Control, Some(self.control(resource, waiting)?));
         }
         for entry in resource.properties.given() {
             let key = &*entry.key.text;
@@ -216,7 +220,7 @@ impl Renderer<'_> {
                 }
                 _ => self.node(&node, syntax, resource, waiting)?,
             };
-            put(key, Some(value));
+            entries.push((key.to_owned(), value));
         }
         let syntax =
             spec.map_or(TextSyntax::Plain, |spec| spec.syntax("name", provider, &resource.properties));
@@ -301,7 +305,7 @@ impl Renderer<'_> {
     /// Writes the conditions of a resource and of what is around it as one.
     fn control(&self, resource: &Resource, waiting: &LateResource) -> Result<Written, Diagnostic> {
         let mut entries = Vec::new();
-        for (wanted, key, between) in [(true, "if", " && "), (false, "unless", " || ")] {
+        for (wanted, key, between) in [(true, IF, " && "), (false, UNLESS, " || ")] {
             let mut expressions = Vec::new();
             for (of, expression, manifest) in waiting.conditions.expressions() {
                 if of == wanted {

@@ -16,6 +16,7 @@ mod links;
 mod looking;
 mod mounts;
 mod removing;
+mod wrapped;
 mod writing;
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

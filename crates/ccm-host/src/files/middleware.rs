@@ -1,0 +1,110 @@
+//! Files behind a wrapper.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::{Attributes, FileError, Files, Look, NewFile, PathState, ReadContent};
+
+/// Change of what is at a path, as a [`FilesMiddleware`] sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// [`Files::write`].
+    Write,
+    /// [`Files::make_directory`].
+    MakeDirectory,
+    /// [`Files::set_attributes`].
+    SetAttributes,
+    /// [`Files::remove`].
+    Remove,
+    /// [`Files::back_up`], which leaves the path itself as it is.
+    BackUp,
+}
+
+/// Wrapper around other files that sees every change before it is made. Everything else is passed on.
+pub trait FilesMiddleware {
+    /// Returns the files that are wrapped.
+    fn inner(&self) -> &dyn Files;
+
+    /// Sees a change before it is made. An error prevents the change.
+    fn before_change(&self, path: &Path, change: FileChange) -> Result<(), FileError>;
+}
+
+impl<T: FilesMiddleware> Files for T {
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.inner().exists(path)
+    }
+
+    fn is_directory(&self, path: &Path) -> io::Result<bool> {
+        self.inner().is_directory(path)
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>> {
+        self.inner().modified(path)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.inner().canonical(path)
+    }
+
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError> {
+        self.inner().look(path, look)
+    }
+
+    fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
+        self.inner().read(path, keep_up_to)
+    }
+
+    fn content(&self, path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FileError> {
+        self.inner().content(path, longest)
+    }
+
+    fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
+        self.before_change(path, FileChange::Write)?;
+        self.inner().write(path, new)
+    }
+
+    fn make_directory(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+        self.before_change(path, FileChange::MakeDirectory)?;
+        self.inner().make_directory(path, attributes)
+    }
+
+    fn set_attributes(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+        self.before_change(path, FileChange::SetAttributes)?;
+        self.inner().set_attributes(path, attributes)
+    }
+
+    fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
+        self.before_change(path, FileChange::Remove)?;
+        self.inner().remove(path, force)
+    }
+
+    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+        self.inner().mount_in_the_way(path, below)
+    }
+
+    fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
+        self.before_change(path, FileChange::BackUp)?;
+        self.inner().back_up(path, state, at)
+    }
+
+    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+        self.inner().may_give(uid, gid)
+    }
+
+    fn user(&self, name: &str) -> Result<Option<u32>, FileError> {
+        self.inner().user(name)
+    }
+
+    fn group(&self, name: &str) -> Result<Option<u32>, FileError> {
+        self.inner().group(name)
+    }
+
+    fn user_name(&self, uid: u32) -> Result<Option<String>, FileError> {
+        self.inner().user_name(uid)
+    }
+
+    fn group_name(&self, gid: u32) -> Result<Option<String>, FileError> {
+        self.inner().group_name(gid)
+    }
+}

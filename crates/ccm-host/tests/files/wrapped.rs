@@ -1,0 +1,69 @@
+//! Files behind a wrapper that sees changes before they are made.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use ccm_host::{
+    Attributes, FileChange, FileError, Files, FilesMiddleware, Look, NewContent, NewFile, Step, SystemFiles,
+};
+use ccm_testkit::Scratch;
+
+use crate::files;
+
+/// Counts changes, and refuses those of a path that ends with `locked`.
+struct CountingFiles {
+    inner: SystemFiles,
+    changes: RefCell<Vec<(String, FileChange)>>,
+}
+
+impl FilesMiddleware for CountingFiles {
+    fn inner(&self) -> &dyn Files {
+        &self.inner
+    }
+
+    fn before_change(&self, path: &Path, change: FileChange) -> Result<(), FileError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name == "locked" {
+            let (path, source) = (path.to_owned(), io::ErrorKind::PermissionDenied.into());
+            return Err(FileError::Step { path, step: Step::Content, changed: false, source });
+        }
+        self.changes.borrow_mut().push((name, change));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_wrapper_sees_every_change_and_can_prevent_it() {
+    let scratch = Scratch::new();
+    let wrapped = CountingFiles { inner: files(), changes: RefCell::default() };
+    let new = NewFile { content: NewContent::Bytes(b"x"), attributes: Attributes::default() };
+    let (file, state) = (scratch.path().join("f"), scratch.path().join("state"));
+    wrapped.write(&file, &new).expect("a file");
+    wrapped.write(&file, &new).expect("the same file");
+    wrapped.set_attributes(&file, Attributes::default()).expect("attributes");
+    wrapped.make_directory(&scratch.path().join("d"), Attributes::default()).expect("a directory");
+    fs::create_dir(&state).expect("a directory");
+    wrapped.back_up(&file, &state, std::time::SystemTime::UNIX_EPOCH).expect("a backup");
+    wrapped.remove(&file, false).expect("a removal");
+    let change = |name: &str, change| (name.to_owned(), change);
+    let expected = [
+        change("f", FileChange::Write),
+        change("f", FileChange::Write),
+        change("f", FileChange::SetAttributes),
+        change("d", FileChange::MakeDirectory),
+        change("f", FileChange::BackUp),
+        change("f", FileChange::Remove),
+    ];
+    assert_eq!(*wrapped.changes.borrow(), expected);
+    let writes = wrapped.changes.borrow().iter().filter(|(_, change)| *change == FileChange::Write).count();
+    assert_eq!(writes, 2);
+    assert!(wrapped.write(&scratch.path().join("locked"), &new).is_err());
+    assert!(
+        !wrapped.exists(&scratch.path().join("locked")).expect("a look"),
+        "a change that is prevented is not made"
+    );
+    assert!(wrapped.look(&scratch.path().join("d"), Look::default()).expect("a state").target.is_some());
+    assert_eq!(wrapped.changes.borrow().len(), expected.len(), "what only looks is no change");
+}

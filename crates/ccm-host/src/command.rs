@@ -27,7 +27,9 @@ use crate::Local;
 use crate::account::{AccountError, Identity};
 use launch_protocol::{io_error, path};
 
-pub use sandbox::{Enforced, Layer, Means, Sandbox, never_opened};
+#[cfg(feature = "testing")]
+pub use sandbox::Layer;
+pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use system::{RunnerError, SystemRunner};
 
 /// A command, ready to be started: nothing in it is looked up, split or expanded any more.

@@ -25,9 +25,9 @@ use nix::sys::signal::Signal;
 
 use crate::command::launch_protocol::{LaunchReply, LaunchRequest, MAX_REQUEST};
 use crate::command::lookup;
-use crate::command::sandbox::Available;
+use crate::command::sandbox::{Available, Layer};
 use crate::process::hide_inherited_files;
-use crate::{Enforced, Layer, Sandbox, StartError, raw};
+use crate::{Enforced, Sandbox, StartError, raw};
 
 /// What a launcher is started with as its only argument.
 pub(crate) const ARGUMENT: &CStr = c"become-the-command";

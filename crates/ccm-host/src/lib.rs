@@ -73,9 +73,11 @@ mod surroundings;
 
 pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, Deadline, SystemClock, after};
+#[cfg(feature = "testing")]
+pub use command::Layer;
 pub use command::{
-    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, Finished, Layer, Level, Means,
-    Process, Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
+    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, Finished, Level, Means, Process,
+    Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use executor::{

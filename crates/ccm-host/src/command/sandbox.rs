@@ -189,7 +189,7 @@ impl Available {
 }
 
 /// A layer of the sandbox, for tests that switch one off.
-#[doc(hidden)]
+#[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "only tests of other crates name it"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layer {
     /// Namespaces, and the mounts in them.

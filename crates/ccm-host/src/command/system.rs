@@ -19,11 +19,12 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::launch_protocol::{LaunchReply, LaunchRequest, MAX_REPLIES};
+use super::sandbox::Layer;
 use super::spawn::{Spawned, Words, launch, spawn};
 use super::streams::Streams;
 use super::tree::{Before, Tree};
 use super::{
-    Cancellation, Captured, Command, Enforced, Exit, Finished, Layer, Level, Runner, Sandbox, StartError,
+    Cancellation, Captured, Command, Enforced, Exit, Finished, Level, Runner, Sandbox, StartError,
     environment, lookup, network, table, trace,
 };
 use crate::account::{self, Account, AccountError, Identity};

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use ccm_engine::{
     Context, Decision, Described, Provider, Reading, ResourceKind, Rule, Suitability, Trigger, TypedResource,
-    Verified, check,
+    Verified,
 };
 use ccm_host::{Attributes, Host, Local, NewContent, NewFile};
-use ccm_model::{Diagnostic, Failure, FailureKind, Fields, Outcome, Resource};
-use ccm_properties::{Checked, PropertyError, PropertySet, PropertySpec, Text, TypeSpec, properties};
+use ccm_model::{Failure, FailureKind, Fields, Outcome, Resource};
+use ccm_properties::{PropertyError, Text, TypeSpec, TypedProperties, properties};
 use ccm_runtime::{Config, Mode, Session};
 use ccm_testkit::Scratch;
 
@@ -36,10 +36,6 @@ impl TypeSpec for GreetingType {
         "Manages a greeting in a file."
     }
 
-    fn properties(&self) -> &'static [PropertySpec] {
-        GreetingProperties::PROPERTIES
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present"]
     }
@@ -47,17 +43,11 @@ impl TypeSpec for GreetingType {
     fn providers(&self) -> &'static [&'static str] {
         &["plain"]
     }
-
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        check::<Self>(checked)
-    }
 }
 
-impl TypedResource for GreetingType {
+impl TypedProperties for GreetingType {
     type Written = GreetingProperties;
-    type Kind = GreetingKind;
-
-    const PROVIDERS: &'static [&'static dyn Provider<GreetingKind>] = &[&Plain];
+    type Desired = Greeting;
 
     fn build(resource: &Resource, written: GreetingProperties) -> Result<Greeting, Vec<PropertyError>> {
         let path = PathBuf::from(&*resource.id.name);
@@ -66,6 +56,12 @@ impl TypedResource for GreetingType {
         }
         Ok(Greeting { path, text: written.text.map_or_else(|| "hello".to_owned(), |text| text.0) })
     }
+}
+
+impl TypedResource for GreetingType {
+    type Kind = GreetingKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<GreetingKind>] = &[&Plain];
 }
 
 struct Greeting {

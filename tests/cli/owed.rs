@@ -363,7 +363,7 @@ fn what_can_not_be_read_is_no_reason_for_another_state_directory() {
     for command in ["history", "status"] {
         let called = ccm(&scratch, &[command]).args(&["--state-dir", "state"]).run();
         assert_eq!(called.code, 1, "{}", called.shown());
-        assert!(called.stderr.contains("\nhint: move away what is in its place"), "{}", called.shown());
+        assert!(called.stderr.contains("\nhint: move away what is at its path"), "{}", called.shown());
     }
 }
 

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_data::assignment;
 use ccm_model::{ResourceId, parse_duration};
+use ccm_runtime::assignment;
 use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Args, CommandFactory as _, Error, Parser, Subcommand, ValueEnum};

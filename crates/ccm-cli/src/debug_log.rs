@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anstream::stderr;
-use ccm_host::{Clock as _, Outlet, SystemClock, variable};
 use ccm_model::escape_control;
+use ccm_runtime::Secrets;
+use ccm_runtime::process::{Clock as _, Outlet, SystemClock, variable};
 use tracing::Metadata;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::{Targets, filter_fn};
@@ -16,29 +17,51 @@ use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry;
 
-use crate::messages;
-use crate::secrets::secrets;
+use crate::console::Console;
 
 /// The variable that chooses messages.
 const VARIABLE: &str = "CCM_LOG";
 
-/// The writer of messages while a run reports; without it they are written at once.
-static OUTLET: Mutex<Option<Outlet>> = Mutex::new(None);
+/// Destination of debug messages.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DebugLog {
+    /// Writer of messages while a run reports; without it they are written at once.
+    outlet: Arc<Mutex<Option<Outlet>>>,
+}
+
+impl DebugLog {
+    /// Sends messages through the thread that writes the report of a run, in order with the report. A reader that stands
+    /// still must not hold up the run.
+    pub(crate) fn write_through(&self, screen: &Outlet) {
+        *self.outlet() = Some(screen.clone());
+    }
+
+    /// Writes messages at once again.
+    pub(crate) fn write_at_once(&self) {
+        *self.outlet() = None;
+    }
+
+    fn outlet(&self) -> MutexGuard<'_, Option<Outlet>> {
+        self.outlet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Turns on the messages that the environment or the command line asks for. `CCM_LOG` wins over `-vv`. A filter that
 /// can't be read is ignored with a warning: a debugging aid must not keep a machine from its desired state.
-pub(crate) fn install(verbose: u8) {
+pub(crate) fn install(verbose: u8, console: &Console) -> DebugLog {
+    let log = DebugLog::default();
     let chosen = match filter_of_environment() {
         Ok(chosen) => chosen,
         Err(reason) => {
-            messages::warning(&format!("{VARIABLE} is ignored: {reason}"));
+            console.warning(&format!("{VARIABLE} is ignored: {reason}"));
             None
         }
     };
     let by_default = || (verbose > 1).then(|| Targets::new().with_target("ccm", LevelFilter::DEBUG));
     if let Some(targets) = chosen.or_else(by_default) {
-        write_messages(targets);
+        write_messages(targets, &log, console.secrets());
     }
+    log
 }
 
 fn filter_of_environment() -> Result<Option<Targets>, String> {
@@ -81,18 +104,19 @@ fn is_part_of_ccm(target: &str) -> bool {
     target.starts_with("ccm") && target.bytes().all(is_path)
 }
 
-fn write_messages(targets: Targets) {
+fn write_messages(targets: Targets, log: &DebugLog, secrets: &Secrets) {
     let levels = targets.iter().map(|(_, level)| level).chain(targets.default_level());
     let Some(most) = levels.max().filter(|most| *most > LevelFilter::OFF) else { return };
     // A message keeps its spans, whatever part of ccm they come from.
     let is_enabled = move |metadata: &Metadata<'_>| {
         metadata.is_span() || targets.would_enable(metadata.target(), metadata.level())
     };
+    let (log, secrets) = (log.clone(), secrets.clone());
     let messages = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_ansi_sanitization(false)
         .with_timer(Elapsed::new())
-        .with_writer(Line::default);
+        .with_writer(move || Line { bytes: Vec::new(), log: log.clone(), secrets: secrets.clone() });
     let filter = filter_fn(is_enabled).with_max_level_hint(most.max(LevelFilter::DEBUG));
     // It is the first and only one, so it can't fail to be set.
     let _ = tracing::subscriber::set_global_default(registry().with(filter).with(messages));
@@ -101,21 +125,6 @@ fn write_messages(targets: Targets) {
 /// Returns `true` if messages are written.
 pub(crate) fn is_on() -> bool {
     LevelFilter::current() > LevelFilter::OFF
-}
-
-/// Sends messages through the thread that writes the report of a run, in order with the report. A reader that stands
-/// still must not hold up the run.
-pub(crate) fn write_through(screen: &Outlet) {
-    *outlet() = Some(screen.clone());
-}
-
-/// Writes messages at once again.
-pub(crate) fn write_at_once() {
-    *outlet() = None;
-}
-
-fn outlet() -> MutexGuard<'static, Option<Outlet>> {
-    OUTLET.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The time since ccm started.
@@ -140,21 +149,24 @@ impl FormatTime for Elapsed {
 
 /// A message. It is redacted and written as a whole when it is dropped, because a secret may span the pieces in which
 /// it was formatted.
-#[derive(Default)]
-struct Line(Vec<u8>);
+struct Line {
+    bytes: Vec<u8>,
+    log: DebugLog,
+    secrets: Secrets,
+}
 
 impl Line {
     /// The message as one line, without secrets and without what steers a terminal.
     fn text(&self) -> String {
-        let text = String::from_utf8_lossy(&self.0);
-        let text = secrets().redact(text.trim_end_matches('\n'));
+        let text = String::from_utf8_lossy(&self.bytes);
+        let text = self.secrets.redact(text.trim_end_matches('\n'));
         format!("{}\n", escape_control(&text))
     }
 }
 
 impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -167,7 +179,7 @@ impl Drop for Line {
     fn drop(&mut self) {
         let text = self.text();
         // If standard error is closed, nobody is looking.
-        let _ = match &mut *outlet() {
+        let _ = match &mut *self.log.outlet() {
             Some(outlet) => outlet.write_all(text.as_bytes()),
             None => stderr().lock().write_all(text.as_bytes()),
         };
@@ -179,7 +191,9 @@ mod tests {
     use super::*;
 
     fn line(pieces: &[&str]) -> String {
-        let line = Line(pieces.concat().into_bytes());
+        let secrets = Secrets::new();
+        secrets.add(["hunter22"]);
+        let line = Line { bytes: pieces.concat().into_bytes(), log: DebugLog::default(), secrets };
         let text = line.text();
         // It is not written.
         std::mem::forget(line);
@@ -188,10 +202,9 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line_without_secrets() {
-        secrets().add(["only-in-this-test-5d1"]);
         for (pieces, expected) in [
             (&["DEBUG read\n"][..], "DEBUG read\n"),
-            (&["DEBUG read only-in-", "this-test-5d1\n"], "DEBUG read [redacted]\n"),
+            (&["DEBUG read hun", "ter22\n"], "DEBUG read [redacted]\n"),
             (&["DEBUG a\nb\u{1b}[31m\n"], "DEBUG a\\nb\\u{1b}[31m\n"),
         ] {
             assert_eq!(line(pieces), expected);

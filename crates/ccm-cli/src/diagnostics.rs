@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer,
 use ccm_model::{Diagnostic, Label, Severity, Source, SourceMap, escape_control};
 use ccm_runtime::Findings;
 
-use crate::messages::to_stderr;
+use crate::console::Console;
 
 /// Labels farther apart than this many lines are shown apart.
 const TOGETHER: usize = 60;
@@ -17,7 +17,7 @@ const LONGEST_LINE: usize = 500;
 const MOST_SHOWN: usize = 100;
 
 /// Shows errors and warnings on standard error.
-pub(crate) fn print(findings: &Findings) {
+pub(crate) fn print(console: &Console, findings: &Findings) {
     let Findings { diagnostics, texts: sources } = findings;
     // anstream strips the colours where they are not wanted, so they are always rendered.
     let renderer = Renderer::styled();
@@ -32,7 +32,7 @@ pub(crate) fn print(findings: &Findings) {
     if let Some(more) = diagnostics.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
         text += &format!("... and {more} more\n\n");
     }
-    to_stderr(&text);
+    console.write(&text);
 }
 
 /// Returns the text of one of them.

@@ -1,35 +1,36 @@
 //! `ccm eval`: one expression by itself.
 
 use ccm_model::escape_control;
-use ccm_runtime::{EvaluationError, ExitCode, ManifestErrors, Named};
+use ccm_runtime::{EvaluationError, ExitCode, ManifestErrors, Named, printed};
 
 use crate::arguments::Eval;
-use crate::{diagnostics, manifest, printed, session, show};
+use crate::console::Console;
+use crate::{diagnostics, manifest, session, show, state};
 
 /// Prints what an expression comes to, or what it names.
-pub(crate) fn run(arguments: &Eval) -> ExitCode {
-    let session = session::open();
+pub(crate) fn run(arguments: &Eval, console: &Console) -> ExitCode {
+    let session = session::open(console);
     if arguments.explain {
         return match session.explain_expression(&arguments.expression) {
-            Ok(named) => show::print(&explanation(&named)),
-            Err(errors) => refused(&errors),
+            Ok(named) => show::print(console, &explanation(&named)),
+            Err(errors) => refused(console, &errors),
         };
     }
     let facts = session::facts(&arguments.facts);
     let data = session::data(&arguments.data);
     match session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data) {
         Ok(evaluated) => {
-            diagnostics::print(&evaluated.warnings);
-            show::print(&printed::json(&evaluated.value))
+            diagnostics::print(console, &evaluated.warnings);
+            show::print(console, &printed::json(&evaluated.value))
         }
-        Err(EvaluationError::Input(error)) => manifest::not_read(&error),
-        Err(EvaluationError::Errors(errors)) => refused(&errors),
-        Err(error) => crate::apply::cannot_start(&error),
+        Err(EvaluationError::Input(error)) => manifest::not_read(console, &error),
+        Err(EvaluationError::Errors(errors)) => refused(console, &errors),
+        Err(error) => state::cannot_start(console, &error),
     }
 }
 
-fn refused(errors: &ManifestErrors) -> ExitCode {
-    diagnostics::print(errors);
+fn refused(console: &Console, errors: &ManifestErrors) -> ExitCode {
+    diagnostics::print(console, errors);
     ExitCode::NothingRun
 }
 

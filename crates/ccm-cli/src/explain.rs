@@ -3,17 +3,18 @@
 use ccm_runtime::{ExitCode, Explanation, PropertyReference, TypeReference, UnknownName};
 
 use crate::arguments::Explain;
-use crate::{messages, session, show};
+use crate::console::Console;
+use crate::{session, show};
 
 /// Width of the text in columns.
 const WIDTH: usize = 100;
 
 /// Prints the types, one type or one property.
-pub(crate) fn run(arguments: &Explain) -> ExitCode {
-    match session::open().explain(arguments.name.as_deref()) {
-        Ok(explanation) => show::print(&text(&explanation)),
+pub(crate) fn run(arguments: &Explain, console: &Console) -> ExitCode {
+    match session::open(console).explain(arguments.name.as_deref()) {
+        Ok(explanation) => show::print(console, &text(&explanation)),
         Err(error) => {
-            messages::error(&error.to_string(), &[], &hint(&error).into_iter().collect::<Vec<_>>());
+            console.error(&error.to_string(), &[], &hint(&error).into_iter().collect::<Vec<_>>());
             ExitCode::NothingRun
         }
     }
@@ -46,9 +47,8 @@ fn list(types: &[TypeReference]) -> String {
 
 fn of_type(found: &TypeReference) -> String {
     let mut text = format!("{}\n{}", found.name, filled(found.summary, 2));
-    if let Some((default, others)) = found.ensures.split_first() {
-        let others: String = others.iter().map(|other| format!(", {other}")).collect();
-        text += &format!("\nensure: {default} (default){others}\n");
+    if !found.ensures.is_empty() {
+        text += &format!("\nensure: {}\n", found.ensures.join(", ").replacen(',', " (default),", 1));
     }
     if !found.providers.is_empty() {
         text += &format!("providers: {}\n", found.providers.join(", "));

@@ -1,16 +1,20 @@
 //! `ccm facts`: what is true of this machine.
 
-use ccm_runtime::ExitCode;
+use ccm_runtime::{ExitCode, printed};
 
 use crate::arguments::Facts;
-use crate::{diagnostics, printed, session, show};
+use crate::console::Console;
+use crate::{diagnostics, session, show};
 
 /// Prints all facts, or what is at a path.
-pub(crate) fn run(arguments: &Facts) -> ExitCode {
-    match session::open().facts(&session::facts(&arguments.given), arguments.path.as_deref()) {
-        Ok(value) => show::print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) }),
+pub(crate) fn run(arguments: &Facts, console: &Console) -> ExitCode {
+    match session::open(console).facts(&session::facts(&arguments.given), arguments.path.as_deref()) {
+        Ok(value) => {
+            let text = if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) };
+            show::print(console, &text)
+        }
         Err(errors) => {
-            diagnostics::print(&errors);
+            diagnostics::print(console, &errors);
             ExitCode::NothingRun
         }
     }

@@ -3,24 +3,25 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ccm_data::printed::{to_json, to_text};
 use ccm_model::{Diagnostic, escape_control, quote_words};
 use ccm_runtime::{
-    DataOptions, EntryOutcome, EvaluatedData, ExitCode, Facts, InputError, Value, ValueSource, url_hint,
+    DataOptions, EntryOutcome, EvaluatedData, ExitCode, Facts, InputError, Value, ValueSource, printed,
+    url_hint,
 };
 
 use crate::arguments::HieraParse;
-use crate::{diagnostics, manifest, messages, printed, session, show};
+use crate::console::Console;
+use crate::{diagnostics, manifest, session, show};
 
 /// Prints the values of a file for some facts.
-pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
-    let session = session::open();
+pub(crate) fn run(arguments: &HieraParse, console: &Console) -> ExitCode {
+    let session = session::open(console);
     let path = (arguments.file != Path::new("-")).then_some(&*arguments.file);
     let file = match session.read_data(path) {
         Ok(file) => file,
-        Err(InputError::Text(error)) => return manifest::text_not_read(&error),
+        Err(InputError::Text(error)) => return manifest::text_not_read(console, &error),
         Err(error) => {
-            messages::from_error(&error, "", &url_hint(&arguments.file).into_iter().collect::<Vec<_>>());
+            console.error_of(&error, "", &url_hint(&arguments.file).into_iter().collect::<Vec<_>>());
             return ExitCode::NothingRun;
         }
     };
@@ -33,14 +34,14 @@ pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
     let data = match session.data(&file, &options) {
         Ok(data) => data,
         Err(errors) => {
-            diagnostics::print(&errors);
-            messages::error(&format!("{errors} in {}", file.name), &[], &[]);
+            diagnostics::print(console, &errors);
+            console.error(&format!("{errors} in {}", file.name), &[], &[]);
             return ExitCode::NothingRun;
         }
     };
-    diagnostics::print(&data.warnings);
+    diagnostics::print(console, &data.warnings);
     if arguments.explain {
-        return show::print(&explanation(&data));
+        return show::print(console, &explanation(&data));
     }
     let found = match &arguments.query {
         None => Ok(data.value().clone()),
@@ -50,17 +51,17 @@ pub(crate) fn run(arguments: &HieraParse) -> ExitCode {
         Ok(value) if arguments.show_sensitive => value,
         Ok(value) => data.redact(&value),
         Err(errors) => {
-            diagnostics::print(&errors);
+            diagnostics::print(console, &errors);
             return ExitCode::NothingRun;
         }
     };
     if arguments.env {
         return match variables(&value, &arguments.env_prefix) {
-            Ok(text) => show::print(&text),
-            Err(errors) => manifest::refuse_all(errors),
+            Ok(text) => show::print(console, &text),
+            Err(errors) => manifest::refuse_all(console, errors),
         };
     }
-    show::print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
+    show::print(console, &if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
 }
 
 /// Writes values as assignments that a shell reads.
@@ -80,10 +81,7 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
             mistakes.push(mistake.with_hint("print one of them with --query, or all with --yaml"));
             continue;
         }
-        let shown = match value {
-            Value::List(_) => to_json(value).to_string(),
-            value => to_text(value).into_owned(),
-        };
+        let shown = printed::word(value);
         if shown.contains('\0') {
             let message = format!("`{path}` holds a NUL byte, which no variable can");
             mistakes.push(Diagnostic::without_place(escape_control(&message).into_owned()));

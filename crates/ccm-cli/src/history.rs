@@ -6,25 +6,25 @@ use anstream::AutoStream;
 use anstream::ColorChoice;
 use anstream::adapter::strip_str;
 use ccm_report::{ExecutionError, FindError, History, StoredRun};
-
-use crate::arguments::{self, HistoryOutput};
-use crate::show::print;
-use crate::{messages, session, state};
 use ccm_runtime::ExitCode;
 
+use crate::arguments::{self, HistoryOutput};
+use crate::console::Console;
+use crate::{session, show, state};
+
 /// Lists the recorded runs, or shows one.
-pub(crate) fn run(arguments: &arguments::History) -> ExitCode {
-    let history = session::open_with(&arguments.state).history();
-    let history = history.map_err(|error| state::not_read(&error));
+pub(crate) fn run(arguments: &arguments::History, console: &Console) -> ExitCode {
+    let session = session::open_with(console, &arguments.state);
+    let history = session.history().map_err(|error| state::not_read(console, &session, &error));
     let shown = history.and_then(|history| match &arguments.run {
         None => Ok(list(&history, arguments.output)),
-        Some(prefix) => found(&history, prefix).and_then(|run| match &arguments.exec {
-            None => one(&history, run, arguments.output),
-            Some(exec) => execution(&history, run, exec, arguments.output),
+        Some(prefix) => found(console, &history, prefix).and_then(|run| match &arguments.exec {
+            None => one(console, &history, run, arguments.output),
+            Some(exec) => execution(console, &history, run, exec, arguments.output),
         }),
     });
     match shown {
-        Ok(text) => print(&coloured(text)),
+        Ok(text) => show::print(console, &coloured(text)),
         Err(code) => code,
     }
 }
@@ -36,7 +36,7 @@ fn list(history: &History, output: HistoryOutput) -> String {
     }
 }
 
-fn found<'h>(history: &'h History, prefix: &str) -> Result<&'h StoredRun, ExitCode> {
+fn found<'h>(console: &Console, history: &'h History, prefix: &str) -> Result<&'h StoredRun, ExitCode> {
     history.find(prefix).map_err(|error| {
         let hint = match &error {
             FindError::Ambiguous { .. } => "write more of the id".to_owned(),
@@ -45,20 +45,21 @@ fn found<'h>(history: &'h History, prefix: &str) -> Result<&'h StoredRun, ExitCo
                 None => "no runs are recorded there".to_owned(),
             },
         };
-        messages::from_error(&error, "", &[hint]);
+        console.error_of(&error, "", &[hint]);
         ExitCode::NothingRun
     })
 }
 
 /// What an exec left in the record of a run.
 fn execution(
+    console: &Console,
     history: &History,
     run: &StoredRun,
     wanted: &str,
     output: HistoryOutput,
 ) -> Result<String, ExitCode> {
     let execution = history.execution(run, wanted).map_err(|error| {
-        messages::from_error(&error, "", &[]);
+        console.error_of(&error, "", &[]);
         ExitCode::NothingRun
     })?;
     let execution = execution.map_err(|error| {
@@ -67,7 +68,7 @@ fn execution(
             ExecutionError::Unknown { known, .. } => format!("these did: {}", known.join(", ")),
             ExecutionError::Ambiguous { .. } => "write its position as well".to_owned(),
         };
-        messages::from_error(&error, "", &[hint]);
+        console.error_of(&error, "", &[hint]);
         ExitCode::NothingRun
     })?;
     Ok(match output {
@@ -76,9 +77,14 @@ fn execution(
     })
 }
 
-fn one(history: &History, run: &StoredRun, output: HistoryOutput) -> Result<String, ExitCode> {
+fn one(
+    console: &Console,
+    history: &History,
+    run: &StoredRun,
+    output: HistoryOutput,
+) -> Result<String, ExitCode> {
     let events = history.events(run).map_err(|error| {
-        messages::from_error(&error, "", &[]);
+        console.error_of(&error, "", &[]);
         ExitCode::NothingRun
     })?;
     Ok(match output {

@@ -1,105 +1,104 @@
-//! `ccm apply --verify-idempotent`: a second run of the manifest, which is to change nothing again.
+//! `ccm apply --verify-idempotent`: a second run of the manifest, which has to change nothing again.
 
 use std::cell::RefCell;
 
-use ccm_engine::ResourceType;
-use ccm_model::{RunSummary, StillOwed};
-use ccm_report::{ChangedAgain, Idempotence, owed_line};
-use ccm_runtime::{ExitCode, Input, Run, Session};
+use ccm_model::RunSummary;
+use ccm_report::owed_line;
+use ccm_runtime::{
+    ChangedAgain, Emitted, Event, ExitCode, Run, Session, Sink, Verification, VerificationError,
+};
 
-use crate::apply::{end_record, shown};
+use crate::apply::record_ended;
+use crate::console::Console;
 use crate::listeners::Listeners;
-use crate::{manifest, messages, state};
+use crate::{diagnostics, manifest, state};
 
-/// The second run.
-pub(crate) struct Verification<'a> {
-    pub(crate) session: &'a Session,
-    pub(crate) input: &'a Input,
+/// Applies the manifest of a run once more.
+pub(crate) async fn verify(
+    run: &mut Run<'_>,
+    first: &RunSummary,
+    code: ExitCode,
+    listeners: &RefCell<Listeners>,
+) -> Result<Verification, VerificationError> {
+    run.verify_idempotent(first, code, &mut SecondReport { listeners }).await
 }
 
-impl Verification<'_> {
-    /// Applies the manifest once more as a new run would: it is read again, with everything that it is made of, and so is the
-    /// machine.
-    pub(crate) async fn run(
-        &self,
-        run: &mut Run<'_>,
-        listeners: &RefCell<Listeners>,
-        first: RunSummary,
-        code: ExitCode,
-    ) -> (RunSummary, ExitCode) {
-        if !matches!(code, ExitCode::Success | ExitCode::Changes) {
-            messages::note(
-                "the run did not succeed, so there was no second one to verify that it is idempotent",
-            );
-            return (first, code);
+/// Sink of the events of a second run.
+struct SecondReport<'l> {
+    listeners: &'l RefCell<Listeners>,
+}
+
+impl Sink for SecondReport<'_> {
+    fn accept(&mut self, Emitted { event, line }: Emitted<'_>) {
+        let mut listeners = self.listeners.borrow_mut();
+        if matches!(event, Event::SessionStarted(_)) {
+            listeners.begin_verification();
         }
-        let not_read = |first| {
-            messages::error("the manifest can't be applied a second time", &[], &[]);
-            (first, code.and_failed())
-        };
-        let input = match self.session.read_again(self.input) {
-            Ok(input) => input,
-            Err(error) => {
-                manifest::not_read(&error);
-                return not_read(first);
-            }
-        };
-        // Warnings were shown before.
-        let Ok(manifest) = manifest::load(self.session, &input, false) else { return not_read(first) };
-        let code = end_record(run, &first, code);
-        if let Err(error) = run.begin_verification(&manifest) {
-            state::not_begun(&error);
-            return not_read(first);
-        }
-        listeners.borrow_mut().begin_verification();
-        let mut idempotence = Idempotence::default();
-        let second = shown(run, &manifest, listeners, &mut |event| idempotence.accept(event)).await;
-        let code = match ExitCode::of(&second, false) {
-            ExitCode::Success => code,
-            signal @ ExitCode::Signal(_) => signal,
-            _ => code.and_failed(),
-        };
-        let again = idempotence.changed_again();
-        let (due, kept): (Vec<_>, Vec<_>) =
-            second.refreshes.owed.iter().partition(|owed| owed.cause.is_for_next_run());
-        if !kept.is_empty() {
-            let count = kept.len();
-            let refreshes =
-                if count == 1 { "1 refresh stays".to_owned() } else { format!("{count} refreshes stay") };
-            messages::note(&format!(
-                "{refreshes} owed that another such run would not do either; `ccm status --pending` lists what is owed"
-            ));
-        }
-        if !again.is_empty() || !due.is_empty() {
-            say(self.session.types(), again, &due);
-            return (second, code.and_failed());
-        }
-        // A run that failed or was ended has proved nothing.
-        if matches!(code, ExitCode::Success | ExitCode::Changes) {
-            listeners.borrow_mut().verified();
-        }
-        (second, code)
+        listeners.accept(&event, line.as_ref());
+    }
+
+    fn flush(&mut self) {
+        self.listeners.borrow_mut().write_out();
     }
 }
 
-/// Says what was changed again, what a later run would still have to refresh, and what can be done about it.
-fn say(types: &[&'static dyn ResourceType], again: &[ChangedAgain], owed: &[&StillOwed]) {
-    let message = match again.len() {
+/// Writes why there was no second run, and returns the exit code.
+pub(crate) fn not_verified(
+    console: &Console,
+    session: &Session,
+    name: &str,
+    error: &VerificationError,
+    code: ExitCode,
+) -> ExitCode {
+    match error {
+        VerificationError::NotSuccessful => {
+            console.note(&error.to_string());
+            return code;
+        }
+        VerificationError::Input(error) => {
+            manifest::not_read(console, error);
+        }
+        VerificationError::Manifest(errors) => {
+            diagnostics::print(console, errors);
+            console.error(&format!("{errors} in {name}"), &[], &[]);
+        }
+        VerificationError::Selection(unknown) => {
+            state::not_selected(console, unknown);
+        }
+        VerificationError::Ledger { source, first } => {
+            record_ended(console, first);
+            state::ledger_refused(console, session, source);
+        }
+        _ => console.error_of(error, "", &[]),
+    }
+    console.error("the manifest can't be applied a second time", &[], &[]);
+    code.and_failed()
+}
+
+/// Writes what the second run changed again, which refreshes are still pending, and advice.
+pub(crate) fn show(console: &Console, verification: &Verification) {
+    let Verification { changed_again, due, not_due, advice, .. } = verification;
+    if !not_due.is_empty() {
+        let refreshes = match not_due.len() {
+            1 => "1 refresh stays".to_owned(),
+            count => format!("{count} refreshes stay"),
+        };
+        console.note(&format!(
+            "{refreshes} owed that another such run would not do either; `ccm status --pending` lists what is owed"
+        ));
+    }
+    if verification.is_idempotent() {
+        return;
+    }
+    let message = match changed_again.len() {
         0 => "not idempotent: a later run has refreshes to do that are owed".to_owned(),
         1 => "not idempotent: a second run changed 1 resource again".to_owned(),
         count => format!("not idempotent: a second run changed {count} resources again"),
     };
-    let owed = owed.iter().map(|owed| owed_line(&owed.subscriber, &owed.refresh));
-    let causes: Vec<String> = again.iter().map(why).chain(owed).collect();
-    // What was triggered is right to do its work again; its source is where to look.
-    let is_advised = |found: &&&dyn ResourceType| {
-        let is_its = |changed: &ChangedAgain| *changed.id.type_name == *found.name();
-        again.iter().any(|changed| changed.triggered_by.is_empty() && is_its(changed))
-    };
-    let advised = types.iter().filter(is_advised);
-    let hints: Vec<String> =
-        advised.filter_map(|found| found.idempotence_advice().map(str::to_owned)).collect();
-    messages::error(&message, &causes, &hints);
+    let pending = due.iter().map(|pending| owed_line(&pending.subscriber, &pending.refresh));
+    let causes: Vec<String> = changed_again.iter().map(why).chain(pending).collect();
+    let hints: Vec<String> = advice.iter().map(|advice| (*advice).to_owned()).collect();
+    console.error(&message, &causes, &hints);
 }
 
 fn why(changed: &ChangedAgain) -> String {

@@ -7,48 +7,37 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstream::AutoStream;
-use ccm_host::state::AppendFile;
-use ccm_host::{Clock as _, Outlet, SystemClock, Terminal, after, variable};
 use ccm_model::Event;
 use ccm_report::{JsonDocument, JsonLine, JsonLines, Progress, ReportError, TextReport, Verbosity};
+use ccm_runtime::process::{Clock as _, Outlet, SystemClock, Terminal, after, variable};
+use ccm_runtime::{EventsFile, ExitCode};
 
-use crate::arguments::{Apply, Output, events_file};
+use crate::arguments::{self, Apply, Output};
 use crate::colour::coloured;
-use crate::{debug_log, messages};
-use ccm_runtime::ExitCode;
+use crate::console::Console;
+use crate::debug_log;
 
 /// How often those who watch a run are brought up to date.
 const TICK: Duration = Duration::from_millis(500);
 
-/// The file that `--events-file` or `CCM_EVENTS_FILE` names.
-pub(crate) struct EventsFile {
-    path: PathBuf,
-    file: AppendFile,
-}
-
-impl EventsFile {
-    /// Opens it, if one is named.
-    pub(crate) fn open(arguments: &Apply) -> Result<Option<Self>, ExitCode> {
-        let path = match (&arguments.events_file, variable("CCM_EVENTS_FILE")) {
-            (Some(path), _) => path.clone(),
-            (None, Some(path)) => match path.to_str().map(events_file) {
-                Some(Err(reason)) => {
-                    messages::error("CCM_EVENTS_FILE can't be used", &[reason], &[]);
-                    return Err(ExitCode::Usage);
-                }
-                _ => PathBuf::from(path),
-            },
-            (None, None) => return Ok(None),
-        };
-        match AppendFile::open(&path) {
-            Ok(file) => Ok(Some(Self { path, file })),
-            Err(error) => {
-                let message = format!("events file {} can't be opened; nothing was run", path.display());
-                messages::error(&message, &[error.to_string()], &[]);
-                Err(ExitCode::NothingRun)
+/// Opens the file that `--events-file` or `CCM_EVENTS_FILE` names.
+pub(crate) fn events_file(arguments: &Apply, console: &Console) -> Result<Option<EventsFile>, ExitCode> {
+    let path = match (&arguments.events_file, variable("CCM_EVENTS_FILE")) {
+        (Some(path), _) => path.clone(),
+        (None, Some(path)) => match path.to_str().map(arguments::events_file) {
+            Some(Err(reason)) => {
+                console.error("CCM_EVENTS_FILE can't be used", &[reason], &[]);
+                return Err(ExitCode::Usage);
             }
-        }
-    }
+            _ => PathBuf::from(path),
+        },
+        (None, None) => return Ok(None),
+    };
+    EventsFile::open(&path).map(Some).map_err(|error| {
+        let message = format!("events file {} can't be opened; nothing was run", path.display());
+        console.error(&message, &[error.to_string()], &[]);
+        ExitCode::NothingRun
+    })
 }
 
 /// What goes to standard output.
@@ -62,7 +51,7 @@ enum Report {
 pub(crate) struct Listeners {
     clock: SystemClock,
     report: Report,
-    events_file: Option<(PathBuf, JsonLines<AppendFile>)>,
+    events_file: Option<EventsFile>,
     terminal: Option<Terminal>,
     screen: Outlet,
     progress: Progress,
@@ -86,7 +75,7 @@ impl Listeners {
         Self {
             clock: SystemClock::new(),
             report,
-            events_file: events_file.map(|events| (events.path, JsonLines::new(events.file))),
+            events_file,
             // Messages would be written into the line that shows the progress.
             terminal: if arguments.quiet || debug_log::is_on() {
                 None
@@ -114,8 +103,8 @@ impl Listeners {
             Report::Lines(lines) => lines.accept(line),
             Report::Document(document) => document.accept(line),
         }
-        if let Some((_, lines)) = &mut self.events_file {
-            lines.accept(line);
+        if let Some(file) = &mut self.events_file {
+            file.accept(line);
         }
     }
 
@@ -150,8 +139,8 @@ impl Listeners {
             Report::Lines(lines) => lines.write_out(),
             Report::Document(_) => {}
         }
-        if let Some((_, lines)) = &mut self.events_file {
-            lines.write_out();
+        if let Some(file) = &mut self.events_file {
+            file.write_out();
         }
     }
 
@@ -172,29 +161,27 @@ impl Listeners {
 /// Everybody whose report is on its way.
 pub(crate) struct Ended {
     report: Result<(), ReportError>,
-    events_file: Option<(PathBuf, JsonLines<AppendFile>)>,
+    events_file: Option<EventsFile>,
 }
 
 impl Ended {
     /// Lets the others finish, says what could not be written, and returns how ccm ends for all that.
     /// `output` is what became of the report on its way.
-    pub(crate) fn finish(self, output: io::Result<()>, code: ExitCode) -> ExitCode {
+    pub(crate) fn finish(self, console: &Console, output: io::Result<()>, code: ExitCode) -> ExitCode {
         let mut code = code;
         match self.report.and(output.map_err(ReportError::Write)) {
             // Whoever reads standard output may go away when they have seen enough.
             Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => {
-                messages::from_error(&error, "", &[]);
+                console.error_of(&error, "", &[]);
                 code = code.and_failed();
             }
             Ok(()) => {}
         }
-        if let Some((path, lines)) = self.events_file
-            && let Err(ReportError::Write(error)) =
-                lines.finish().and_then(|file| file.sync().map_err(ReportError::Write))
-        {
+        let path = self.events_file.as_ref().map(|file| file.path().to_owned()).unwrap_or_default();
+        if let Some(Err(ReportError::Write(error))) = self.events_file.map(EventsFile::finish) {
             let message = format!("events file {} is not complete", path.display());
-            messages::error(&message, &[error.to_string()], &[]);
+            console.error(&message, &[error.to_string()], &[]);
             code = code.and_failed();
         }
         code

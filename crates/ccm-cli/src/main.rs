@@ -3,6 +3,7 @@
 mod apply;
 mod arguments;
 mod colour;
+mod console;
 mod debug_log;
 mod diagnostics;
 mod eval;
@@ -13,9 +14,6 @@ mod history;
 mod idempotence;
 mod listeners;
 mod manifest;
-mod messages;
-mod printed;
-mod secrets;
 mod session;
 mod show;
 mod state;
@@ -25,18 +23,21 @@ mod watch;
 
 use std::process;
 
+use ccm_runtime::ExitCode;
+use ccm_runtime::process::{launcher, prepare_process};
 use clap::Parser as _;
 
 use arguments::{Apply, Arguments, Command, Hiera};
-use ccm_runtime::ExitCode;
+use console::Console;
 
 fn main() -> process::ExitCode {
     // Started by itself to run a command as somebody else or in a sandbox, it is nothing but that command.
-    if let Some(code) = ccm_host::launcher::begin() {
+    if let Some(code) = launcher::begin() {
         return code;
     }
-    if let Err(error) = ccm_host::prepare_process() {
-        return apply::cannot_start(&error).into();
+    let console = Console::default();
+    if let Err(error) = prepare_process() {
+        return state::cannot_start(&console, &error).into();
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -47,18 +48,18 @@ fn main() -> process::ExitCode {
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }.into();
         }
     };
-    debug_log::install(arguments.verbose);
+    let log = debug_log::install(arguments.verbose, &console);
     let code = match arguments.command {
-        Command::Apply(apply) => apply::run(&Apply { verbose: arguments.verbose, ..apply }),
-        Command::Validate(validate) => validate::run(&validate),
-        Command::Graph(graph) => show::graph(&graph),
-        Command::History(history) => history::run(&history),
-        Command::Status(status) => status::run(&status),
-        Command::Facts(facts) => facts::run(&facts),
-        Command::Hiera(Hiera::Parse(parse)) => hiera::run(&parse),
-        Command::Eval(eval) => eval::run(&eval),
-        Command::Explain(explain) => explain::run(&explain),
-        Command::Schema(arguments) => show::schema(&arguments),
+        Command::Apply(apply) => apply::run(&Apply { verbose: arguments.verbose, ..apply }, &console, &log),
+        Command::Validate(validate) => validate::run(&validate, &console),
+        Command::Graph(graph) => show::graph(&graph, &console),
+        Command::History(history) => history::run(&history, &console),
+        Command::Status(status) => status::run(&status, &console),
+        Command::Facts(facts) => facts::run(&facts, &console),
+        Command::Hiera(Hiera::Parse(parse)) => hiera::run(&parse, &console),
+        Command::Eval(eval) => eval::run(&eval, &console),
+        Command::Explain(explain) => explain::run(&explain, &console),
+        Command::Schema(arguments) => show::schema(&arguments, &console),
     };
     code.into()
 }

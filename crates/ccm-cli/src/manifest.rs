@@ -9,10 +9,12 @@ use ccm_runtime::{
 };
 
 use crate::arguments::{ManifestArguments, ValueArguments};
-use crate::{diagnostics, messages, session};
+use crate::console::Console;
+use crate::{diagnostics, session, state};
 
 /// Reads the manifest of the command line.
 pub(crate) fn read(
+    console: &Console,
     session: &Session,
     arguments: &ManifestArguments,
     values: &ValueArguments,
@@ -23,61 +25,51 @@ pub(crate) fn read(
     };
     session
         .read(source, &session::values(values), arguments.max_manifest_size)
-        .map_err(|error| not_read(&error))
+        .map_err(|error| not_read(console, &error))
 }
 
-/// Loads a manifest, and shows its errors. Without `warnings`, warnings are not shown.
+/// Loads a manifest, and shows its warnings or its errors.
 pub(crate) fn load<'s>(
+    console: &Console,
     session: &'s Session,
     input: &'s Input,
-    warnings: bool,
 ) -> Result<Manifest<'s>, ExitCode> {
-    match session.load(input) {
-        Ok(manifest) => {
-            if warnings {
-                diagnostics::print(manifest.warnings());
-            }
-            Ok(manifest)
-        }
-        Err(errors) => Err(not_loaded(&errors, input)),
-    }
+    let manifest = session.load(input).map_err(|errors| not_loaded(console, &errors, input))?;
+    diagnostics::print(console, manifest.warnings());
+    Ok(manifest)
 }
 
 /// Shows the errors in a manifest.
-pub(crate) fn not_loaded(errors: &ManifestErrors, input: &Input) -> ExitCode {
-    diagnostics::print(errors);
-    messages::error(&format!("{errors} in {}; nothing was run", input.name()), &[], &[]);
+pub(crate) fn not_loaded(console: &Console, errors: &ManifestErrors, input: &Input) -> ExitCode {
+    diagnostics::print(console, errors);
+    console.error(&format!("{errors} in {}; nothing was run", input.name()), &[], &[]);
     ExitCode::NothingRun
 }
 
 /// Shows errors that have no location.
-pub(crate) fn refuse_all(errors: Vec<Diagnostic>) -> ExitCode {
-    diagnostics::print(&Findings { diagnostics: errors, ..Findings::default() });
+pub(crate) fn refuse_all(console: &Console, errors: Vec<Diagnostic>) -> ExitCode {
+    diagnostics::print(console, &Findings { diagnostics: errors, ..Findings::default() });
     ExitCode::NothingRun
 }
 
 /// Says why something can't be read.
-pub(crate) fn not_read(error: &InputError) -> ExitCode {
+pub(crate) fn not_read(console: &Console, error: &InputError) -> ExitCode {
     match error {
-        InputError::Directory(source) => return crate::apply::cannot_start(source),
-        InputError::Text(error) => return text_not_read(error),
+        InputError::Directory(source) => return state::cannot_start(console, source),
+        InputError::Text(error) => return text_not_read(console, error),
         InputError::DataUrl(path) => {
-            messages::error(
-                &format!("--hiera {error}"),
-                &[],
-                &url_hint(path).into_iter().collect::<Vec<_>>(),
-            );
+            console.error(&format!("--hiera {error}"), &[], &url_hint(path).into_iter().collect::<Vec<_>>());
         }
         _ => {
             let cause = std::error::Error::source(error).map(ToString::to_string);
-            messages::error(&format!("--hiera {error}"), &cause.into_iter().collect::<Vec<_>>(), &[]);
+            console.error(&format!("--hiera {error}"), &cause.into_iter().collect::<Vec<_>>(), &[]);
         }
     }
     ExitCode::NothingRun
 }
 
 /// Says why a text can't be read.
-pub(crate) fn text_not_read(error: &TextError) -> ExitCode {
+pub(crate) fn text_not_read(console: &Console, error: &TextError) -> ExitCode {
     let hint = match error {
         TextError::TooLong { what: "manifest", .. } => {
             "raise --max-manifest-size if it is meant to be that long"
@@ -94,6 +86,6 @@ pub(crate) fn text_not_read(error: &TextError) -> ExitCode {
         _ => "",
     };
     let hints: Vec<String> = (!hint.is_empty()).then(|| hint.to_owned()).into_iter().collect();
-    messages::from_error(error, "", &hints);
+    console.error_of(error, "", &hints);
     ExitCode::NothingRun
 }

@@ -2,46 +2,50 @@
 
 use std::path::PathBuf;
 
-use ccm_engine::LedgerError;
 use ccm_runtime::{Config, Data, Facts, Notice, Session, Values};
 
 use crate::arguments::{DataArguments, FactArguments, StateArguments, ValueArguments};
-use crate::messages;
-use crate::secrets::secrets;
-use crate::state;
+use crate::console::Console;
+use crate::state::UNTRUSTED_HINT;
 
 /// Opens a session for a command that keeps no state.
-pub(crate) fn open() -> Session {
-    with_state(None)
+pub(crate) fn open(console: &Console) -> Session {
+    with_notices(Session::open(config(console, None)), console)
 }
 
 /// Opens a session in the state directory of the command line.
-pub(crate) fn open_with(arguments: &StateArguments) -> Session {
-    with_state(arguments.state_dir.clone())
+pub(crate) fn open_with(console: &Console, arguments: &StateArguments) -> Session {
+    with_notices(Session::open(config(console, arguments.state_dir.clone())), console)
 }
 
-fn with_state(state_directory: Option<PathBuf>) -> Session {
-    let config = Config {
-        secrets: secrets().clone(),
+/// Returns the configuration of a session that shares its secrets with the console.
+pub(crate) fn config(console: &Console, state_directory: Option<PathBuf>) -> Config {
+    Config {
+        secrets: console.secrets().clone(),
         state_directory,
         // Every process has its own program under this path, also after an update has replaced the file.
         launcher: Some("/proc/self/exe".into()),
         ..Config::default()
-    };
-    Session::open(config).on_notice(show)
+    }
 }
 
-fn show(notice: &Notice<'_>) {
+/// Shows the notices of a session.
+pub(crate) fn with_notices(session: Session, console: &Console) -> Session {
+    let console = console.clone();
+    session.on_notice(move |notice| show(notice, &console))
+}
+
+fn show(notice: &Notice<'_>, console: &Console) {
     match notice {
-        Notice::Facts(warning) => messages::warning_of(warning),
-        Notice::Waiting(other) => messages::note(&format!("waiting for another run to end ({other})")),
+        Notice::Facts(warning) => console.warning_of(warning),
+        Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
         Notice::UntrustedLedger(error) => {
-            messages::warning_of(error);
-            messages::note(&format!("a run refuses it; {}", ledger_hint(error)));
+            console.warning_of(error);
+            console.note(&format!("a run refuses it; {UNTRUSTED_HINT}"));
         }
         Notice::DamagedLedger { damage, is_kept } => {
-            messages::warning_of(damage);
-            messages::note(&if *is_kept {
+            console.warning_of(damage);
+            console.note(&if *is_kept {
                 format!(
                     "every refresh of this manifest counts as owed; the file is kept as {}",
                     damage.kept_as
@@ -52,18 +56,6 @@ fn show(notice: &Notice<'_>) {
             });
         }
         _ => {}
-    }
-}
-
-/// Advises what to do about a ledger that can't be used.
-pub(crate) fn ledger_hint(error: &LedgerError) -> String {
-    match error {
-        LedgerError::Newer { .. } => "run that ccm, or one that is newer still".to_owned(),
-        LedgerError::Directory { path, source } => state::hint(path, source),
-        LedgerError::Untrusted { .. } => {
-            "look at what is in it; then make it yours alone (`chown`, `chmod go-w`), or remove it".to_owned()
-        }
-        _ => "look at the state directory".to_owned(),
     }
 }
 

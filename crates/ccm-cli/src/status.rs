@@ -1,65 +1,67 @@
-//! `ccm status`: the last run, and what is owed to the next ones.
+//! `ccm status`: the last run, and the refreshes that are pending.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use ccm_engine::{PendingLedger, PendingRefresh};
-use ccm_host::{Cancellation, Files as _, SystemFiles};
 use ccm_model::{KeptBy, display_timestamp, escape_control, quote_words};
-use ccm_report::{StoredRun, owed_line};
+use ccm_report::owed_line;
+use ccm_runtime::{
+    ExitCode, NextStep, Pending, PendingLedger, PendingRefresh, Session, Status, StatusError, StoredRun,
+};
 use serde_json::{Value, json};
 
-use crate::arguments::{HistoryOutput, Status};
-use crate::show::print;
-use crate::{session, state};
-use ccm_runtime::{ExitCode, Pending};
+use crate::arguments::{self, HistoryOutput};
+use crate::console::Console;
+use crate::{session, show, state};
 
 /// Shows them.
-pub(crate) fn run(arguments: &Status) -> ExitCode {
-    match shown(arguments) {
-        Ok(text) => print(&text),
-        Err(code) => code,
+pub(crate) fn run(arguments: &arguments::Status, console: &Console) -> ExitCode {
+    let session = session::open_with(console, &arguments.state);
+    match shown(arguments, &session) {
+        Ok(text) => show::print(console, &text),
+        Err(error) => state::not_read(console, &session, &error),
     }
 }
 
-fn shown(arguments: &Status) -> Result<String, ExitCode> {
-    let session = session::open_with(&arguments.state);
-    let state = session.state_path().map_err(|error| state::not_read(&error.into()))?;
-    let named = arguments.state.state_dir.as_ref().map(|_| &*state);
-    let pending = session.pending().map_err(|error| state::not_read(&error))?;
-    let Pending { ledgers, damaged: kept, is_locked } = &pending;
+fn shown(arguments: &arguments::Status, session: &Session) -> Result<String, StatusError> {
+    let state = session.state_path()?;
+    let named = session.named_state_directory().map(|_| &*state);
     if arguments.pending {
+        let pending = session.pending()?;
         return Ok(match arguments.output {
-            HistoryOutput::Text => text(ledgers, kept, *is_locked, named),
+            HistoryOutput::Text => text(session, &pending, named),
             HistoryOutput::Json => {
+                let Pending { ledgers, damaged, is_locked } = &pending;
                 let pending = json(ledgers);
-                format!("{:#}\n", json!({ "is_going_on": is_locked, "pending": pending, "damaged": kept }))
+                format!("{:#}\n", json!({ "is_going_on": is_locked, "pending": pending, "damaged": damaged }))
             }
         });
     }
-    let history = session.history().map_err(|error| state::not_read(&error))?;
+    let status = session.status()?;
+    let is_going_on = status.is_going_on();
+    let Status { history, pending } = &status;
     let last = history.runs().first();
-    let is_going_on = last.is_some_and(StoredRun::is_unfinished) && *is_locked;
     Ok(match arguments.output {
         HistoryOutput::Text => {
             let last = last.map_or_else(
                 || "no run is recorded".to_owned(),
                 |run| format!("last run: {}", run.line(is_going_on)),
             );
-            format!("{last}\n{}", text(ledgers, kept, *is_locked, named))
+            format!("{last}\n{}", text(session, pending, named))
         }
         HistoryOutput::Json => {
+            let Pending { ledgers, damaged, .. } = pending;
             let last = last.map(StoredRun::json);
             format!(
                 "{:#}\n",
-                json!({ "last_run": last, "is_going_on": is_going_on, "pending": json(ledgers), "damaged": kept })
+                json!({ "last_run": last, "is_going_on": is_going_on, "pending": json(ledgers), "damaged": damaged })
             )
         }
     })
 }
 
-/// `named` is the state directory if it is not the one that a run has by itself.
-fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named: Option<&Path>) -> String {
+/// Returns the pending refreshes, with what to do about them. `named` is the state directory if the command line names it.
+fn text(session: &Session, pending: &Pending, named: Option<&Path>) -> String {
+    let Pending { ledgers, damaged, is_locked } = pending;
     let mut text = if ledgers.is_empty() { "no refresh is owed\n".to_owned() } else { String::new() };
     for ledger in ledgers {
         let PendingLedger { file, key, refreshes, unreadable, untrusted, .. } = ledger;
@@ -81,14 +83,9 @@ fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named:
             };
             text += &format!("  {}{kept}\n", escape_control(&owed_line(subscriber, refresh)));
         }
-        if untrusted.is_empty() {
-            text += &match unreadable {
-                Some(_) => next_of_unreadable(ledger, named),
-                None => next(file, refreshes, named),
-            };
-        }
+        text.extend(session.next_steps(ledger).iter().map(|step| next(step, file, named)));
     }
-    if is_going_on && !ledgers.is_empty() {
+    if *is_locked && !ledgers.is_empty() {
         text += "a run is going on; what it comes to do is listed until then\n";
     }
     for name in damaged {
@@ -100,50 +97,32 @@ fn text(ledgers: &[PendingLedger], damaged: &[String], is_going_on: bool, named:
     text
 }
 
-/// How what a ledger says is done, as far as a run would do it.
-fn next(file: &str, refreshes: &[PendingRefresh], state: Option<&Path>) -> String {
-    // What came from standard input has no path.
-    let (there, gone): (BTreeSet<&str>, BTreeSet<&str>) = refreshes
-        .iter()
-        .map(|owed| &*owed.manifest)
-        .filter(|manifest| manifest.starts_with('/'))
-        .partition(|manifest| is_there(manifest));
-    let mut text = String::new();
-    for manifest in &gone {
-        text += &format!("  {} is not there any more, so no run of it does that", escape_control(manifest));
-        let is_all = gone.len() == 1 && refreshes.iter().all(|owed| owed.manifest == *manifest);
-        let file = escape_control(file);
-        text += &if is_all { format!("; remove refreshes/{file} to forget it\n") } else { "\n".to_owned() };
-    }
-    let is_due =
-        |manifest: &&str| refreshes.iter().any(|owed| owed.manifest == **manifest && owed.kept_by.is_none());
-    text.extend(there.into_iter().filter(is_due).map(|manifest| apply(manifest, state)));
-    text
-}
-
-/// How what a ledger may say that can't be read is done.
-fn next_of_unreadable(ledger: &PendingLedger, state: Option<&Path>) -> String {
-    if ledger.is_newer {
-        return "  next: run that ccm, or one that is newer still\n".to_owned();
-    }
-    let manifests =
-        ledger.manifests.iter().filter(|manifest| manifest.starts_with('/') && is_there(manifest));
-    let text: String = manifests.map(|manifest| apply(manifest, state)).collect();
-    match ledger.key {
-        _ if !text.is_empty() => text,
-        Some(_) => "  next: apply its manifest, which does all that may be owed\n".to_owned(),
-        None => "  next: apply its manifest, whose name or path the name of the file comes from\n".to_owned(),
+/// Returns the line of a next step for a ledger in that file.
+fn next(step: &NextStep, file: &str, named: Option<&Path>) -> String {
+    match step {
+        NextStep::Apply(manifest) => apply(manifest, named),
+        NextStep::ApplyKey(_) => "  next: apply its manifest, which does all that may be owed\n".to_owned(),
+        NextStep::ApplyUnknown => {
+            "  next: apply its manifest, whose name or path the name of the file comes from\n".to_owned()
+        }
+        NextStep::UseNewerVersion => "  next: use that version of ccm or a newer one\n".to_owned(),
+        NextStep::Gone { manifest, is_whole_ledger } => {
+            let manifest = escape_control(manifest);
+            let gone = format!("  {manifest} is not there any more, so no run of it does that");
+            let file = escape_control(file);
+            gone + &if *is_whole_ledger {
+                format!("; remove refreshes/{file} to forget it\n")
+            } else {
+                "\n".to_owned()
+            }
+        }
+        _ => String::new(),
     }
 }
 
-/// Tells whether a manifest is there. One that can't be looked for is not known to be gone.
-fn is_there(manifest: &str) -> bool {
-    SystemFiles::new(Cancellation::never()).exists(Path::new(manifest)).unwrap_or(true)
-}
-
-/// The line that says how a manifest is applied.
-fn apply(manifest: &str, state: Option<&Path>) -> String {
-    let state = state.map_or_else(String::new, |state| {
+/// Returns the line with the command that applies a manifest.
+fn apply(manifest: &str, named: Option<&Path>) -> String {
+    let state = named.map_or_else(String::new, |state| {
         format!(" --state-dir {}", quote_words([&*state.display().to_string()]))
     });
     let line = format!("ccm apply {}{state}", quote_words([manifest]));

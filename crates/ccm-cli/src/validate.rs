@@ -7,26 +7,27 @@ use ccm_runtime::{
 };
 
 use crate::arguments::Validate;
-use crate::{diagnostics, manifest, messages, session, show, state};
+use crate::console::Console;
+use crate::{diagnostics, manifest, session, show, state};
 
 /// Checks a manifest.
-pub(crate) fn run(arguments: &Validate) -> ExitCode {
-    let session = session::open();
-    let input = match manifest::read(&session, &arguments.manifest, &arguments.values) {
+pub(crate) fn run(arguments: &Validate, console: &Console) -> ExitCode {
+    let session = session::open(console);
+    let input = match manifest::read(console, &session, &arguments.manifest, &arguments.values) {
         Ok(input) => input,
         Err(code) => return code,
     };
     if !arguments.matrix.is_empty() {
-        return matrix(arguments, &session, &input);
+        return matrix(console, arguments, &session, &input);
     }
     match session.validate(&input) {
         Ok(Validation { resources: count, warnings }) => {
-            diagnostics::print(&warnings);
-            show::print(&format!("{} is valid: {}\n", input.name(), resources(count)))
+            diagnostics::print(console, &warnings);
+            show::print(console, &format!("{} is valid: {}\n", input.name(), resources(count)))
         }
-        Err(ValidationError::Manifest(errors)) => manifest::not_loaded(&errors, &input),
-        Err(ValidationError::Name(error)) => state::name_missing(error),
-        Err(error) => crate::apply::cannot_start(&error),
+        Err(ValidationError::Manifest(errors)) => manifest::not_loaded(console, &errors, &input),
+        Err(ValidationError::Name(error)) => state::name_missing(console, error),
+        Err(error) => state::cannot_start(console, &error),
     }
 }
 
@@ -35,31 +36,32 @@ fn resources(count: usize) -> String {
 }
 
 /// Checks a manifest for each of several machines.
-fn matrix(arguments: &Validate, session: &Session, input: &Input) -> ExitCode {
+fn matrix(console: &Console, arguments: &Validate, session: &Session, input: &Input) -> ExitCode {
     let facts = |file: &PathBuf| Facts {
         files: vec![file.clone()],
         assignments: arguments.values.facts.fact.clone(),
     };
     let machines: Vec<Facts> = arguments.matrix.iter().map(facts).collect();
     let validations = session.validate_for(input, &machines);
-    show_shared(&shared_findings(&validations), &arguments.matrix);
+    show_shared(console, &shared_findings(&validations), &arguments.matrix);
     let line = |(file, validation): (&PathBuf, &Result<Validation, ValidationError>)| match validation {
         Ok(validation) => format!("{}: valid, {}\n", file.display(), resources(validation.resources)),
         Err(error) => format!("{}: {error}\n", file.display()),
     };
-    let printed = show::print(&arguments.matrix.iter().zip(&validations).map(line).collect::<String>());
+    let printed =
+        show::print(console, &arguments.matrix.iter().zip(&validations).map(line).collect::<String>());
     match validations.iter().filter(|validation| validation.is_err()).count() {
         0 => printed,
         failed => {
             let message = format!("{} is not valid for {failed} of {}", input.name(), validations.len());
-            messages::error(&message, &[], &[]);
+            console.error(&message, &[], &[]);
             ExitCode::NothingRun
         }
     }
 }
 
 /// Shows errors and warnings, those together that concern the same machines.
-fn show_shared(shared: &[SharedFinding<'_>], files: &[PathBuf]) {
+fn show_shared(console: &Console, shared: &[SharedFinding<'_>], files: &[PathBuf]) {
     let mut before: &[usize] = &[];
     for SharedFinding { diagnostic, findings, machines } in shared {
         if *machines != before {
@@ -70,9 +72,9 @@ fn show_shared(shared: &[SharedFinding<'_>], files: &[PathBuf]) {
             } else {
                 format!("for {}", names.join(", "))
             };
-            messages::to_stderr(&format!("{heading}:\n\n"));
+            console.write(&format!("{heading}:\n\n"));
             before = machines;
         }
-        messages::to_stderr(&format!("{}\n\n", diagnostics::rendered(diagnostic, &findings.texts)));
+        console.write(&format!("{}\n\n", diagnostics::rendered(diagnostic, &findings.texts)));
     }
 }

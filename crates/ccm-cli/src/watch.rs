@@ -4,10 +4,9 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use ccm_host::signals::Signals;
-use ccm_host::{Deadline, Level};
-use ccm_model::StopCause;
-use ccm_runtime::Canceller;
+use ccm_runtime::process::Deadline;
+use ccm_runtime::process::signals::Signals;
+use ccm_runtime::{Canceller, Level, StopCause};
 
 /// Turns signals and the end of the run's time into a cancellation, until the process ends.
 ///

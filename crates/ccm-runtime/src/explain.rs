@@ -100,8 +100,8 @@ impl Session {
             UnknownName::new("there is no resource type".to_owned(), type_name, known.collect())
         })?;
         let Some(path) = path else { return Ok(Explanation::Type(TypeReference::of(spec))) };
-        let known = spec.properties().iter().chain(common()).collect();
-        let (path, property) = property(spec.name(), known, path)?;
+        let known: Vec<_> = spec.properties().iter().chain(common()).collect();
+        let (path, property) = property(spec.name(), &known, path)?;
         Ok(Explanation::Property { type_name: spec.name(), path, property: PropertyReference::of(property) })
     }
 }
@@ -116,7 +116,7 @@ impl UnknownName {
 /// Finds a property among those of its owner. Returns it with its path, in which aliases are replaced.
 fn property(
     owner: &str,
-    known: Vec<&'static PropertySpec>,
+    known: &[&'static PropertySpec],
     path: &str,
 ) -> Result<(String, &'static PropertySpec), UnknownName> {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
@@ -127,7 +127,7 @@ fn property(
     };
     let Some(rest) = rest else { return Ok((found.name.to_owned(), found)) };
     let owner = format!("{owner}.{}", found.name);
-    let (path, inner) = property(&owner, entries(&found.kind).iter().collect(), rest)?;
+    let (path, inner) = property(&owner, &entries(&found.kind).iter().collect::<Vec<_>>(), rest)?;
     Ok((format!("{}.{path}", found.name), inner))
 }
 

@@ -1,13 +1,16 @@
 //! Runs of a manifest.
 
+use std::cell::RefCell;
+use std::future::poll_fn;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 
 use ccm_engine::{Ledger, LedgerError};
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
 use ccm_host::{Files, Host, LocalExecutor, RunnerError, remove_private_leftovers};
 use ccm_model::{Event, ResourceId, ResourceIndex, RunSummary, StopCause};
-use ccm_report::{JsonLine, Recorded, RunIdentity};
+use ccm_report::{Recorded, RunIdentity, StoreError};
 use tracing::{Instrument as _, debug_span};
 
 use crate::canceller::Canceller;
@@ -17,7 +20,8 @@ use crate::late::CatalogLate;
 use crate::ledger::NameMissing;
 use crate::manifest::{Manifest, UnknownResources};
 use crate::record::Record;
-use crate::session::{Notice, Session};
+use crate::session::Notice;
+use crate::sink::{Emitted, Sink};
 
 /// Effect of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +41,7 @@ pub struct RunOptions {
     pub fail_on_error: bool,
     /// Reports changes of content as unified diffs.
     pub diff: bool,
-    /// Describes unchanged resources as well, for whoever writes the events down.
+    /// Describes the state of unchanged resources as well. It takes about as long as finding them unchanged.
     pub describe_unchanged: bool,
     /// Emits each event with its line of JSON.
     pub json_lines: bool,
@@ -64,18 +68,6 @@ impl Default for RunOptions {
         }
     }
 }
-
-/// An event of a run. It holds no secret.
-#[derive(Clone, Copy, Debug)]
-pub struct Emitted<'a> {
-    /// The event.
-    pub event: &'a Event,
-    /// Its line of JSON, if that is wanted ([`RunOptions::json_lines`]) and the event has one.
-    pub line: Option<&'a JsonLine<'a>>,
-}
-
-/// Receiver of the events of a run.
-pub type Sink<'a> = &'a mut dyn FnMut(Emitted<'_>);
 
 /// Error of beginning a run. Nothing was run.
 #[derive(Debug, thiserror::Error)]
@@ -105,13 +97,13 @@ pub enum BeginError {
 }
 
 /// A run that holds the lock of the state directory until it is dropped.
-pub struct Run<'s> {
-    session: &'s Session,
+pub struct Run<'m> {
+    pub(crate) manifest: &'m Manifest<'m>,
     mode: Mode,
-    options: RunOptions,
-    commands: &'s dyn Commands,
+    pub(crate) options: RunOptions,
+    commands: &'m dyn Commands,
     files: Box<dyn Files>,
-    place: Option<PathBuf>,
+    state_path: Option<PathBuf>,
     state: Option<Directory>,
     _lock: Option<Lock>,
     ledger: Option<Ledger>,
@@ -124,22 +116,36 @@ pub struct Run<'s> {
 pub struct Report {
     /// Name of the run in the record.
     pub identity: RunIdentity,
-    /// Outcomes, counted, and what is owed to later runs.
+    /// Outcomes, counted, and pending refreshes.
     pub summary: RunSummary,
-    /// State of the record, if the run was recorded.
-    pub recorded: Option<Recorded>,
+    /// End of the record.
+    pub record: RecordEnd,
 }
 
-impl<'s> Manifest<'s> {
+/// End of the record of a run.
+#[derive(Debug)]
+#[must_use]
+pub struct RecordEnd {
+    /// Exit code of the run: a record that is not complete counts as a failure.
+    pub code: ExitCode,
+    /// `true` if the run was recorded. A plan is not.
+    pub is_recorded: bool,
+    /// Reason for which the record is not complete.
+    pub error: Option<StoreError>,
+    /// Reasons for which old runs could not be removed.
+    pub not_removed: Vec<StoreError>,
+}
+
+impl Manifest<'_> {
     /// Begins a run: opens the state directory, waits for the lock and opens the ledger. A plan takes no lock and writes
     /// nothing.
-    pub async fn begin(&self, mode: Mode, options: RunOptions) -> Result<Run<'s>, BeginError> {
+    pub async fn begin(&self, mode: Mode, options: RunOptions) -> Result<Run<'_>, BeginError> {
         let session = self.session;
         let only = self.select(&options.only)?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
         // A plan only has to know where the state would be.
-        let place = session.state_path().ok();
+        let state_path = session.state_path().ok();
         let state = match mode {
             Mode::Plan => None,
             Mode::Apply => Some(Directory::open_private(&session.state_path()?)?),
@@ -158,38 +164,52 @@ impl<'s> Manifest<'s> {
         }
         let mut record = Record::new(self.input.full_name(), state.as_ref(), &*doors.clock);
         self.check_name()?;
-        let ledger = self.ledger(record.identity(), state.as_ref(), place.as_deref())?;
+        let ledger = self.ledger(record.identity(), state.as_ref(), state_path.as_deref())?;
         record.begin(state.as_ref(), options.keep_runs);
         let files = doors.doors.files(options.canceller.cancellation());
-        Ok(Run { session, mode, options, commands, files, place, state, _lock: lock, ledger, record, only })
+        Ok(Run {
+            manifest: self,
+            mode,
+            options,
+            commands,
+            files,
+            state_path,
+            state,
+            _lock: lock,
+            ledger,
+            record,
+            only,
+        })
     }
 
     /// Reports what would be changed, and changes nothing.
-    pub async fn plan(&self, options: RunOptions, sink: Sink<'_>) -> Result<Report, BeginError> {
+    pub async fn plan(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<Report, BeginError> {
         self.run(Mode::Plan, options, sink).await
     }
 
     /// Brings the machine to the desired state, and records the run.
-    pub async fn apply(&self, options: RunOptions, sink: Sink<'_>) -> Result<Report, BeginError> {
+    pub async fn apply(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<Report, BeginError> {
         self.run(Mode::Apply, options, sink).await
     }
 
-    async fn run(&self, mode: Mode, options: RunOptions, sink: Sink<'_>) -> Result<Report, BeginError> {
+    async fn run(&self, mode: Mode, options: RunOptions, sink: &mut dyn Sink) -> Result<Report, BeginError> {
         let mut run = self.begin(mode, options).await?;
-        let summary = run.apply(self, sink).await;
-        let mut code = ExitCode::of(&summary, false);
-        if run.record_failed() {
-            code = code.and_failed();
-        }
-        let recorded = run.end(&summary, code);
-        Ok(Report { identity: run.identity().clone(), summary, recorded })
+        let summary = run.apply(sink).await;
+        let record = run.end(&summary, ExitCode::of(&summary, false));
+        Ok(Report { identity: run.identity().clone(), summary, record })
     }
 }
 
 impl Run<'_> {
-    /// Applies the manifest that the run began with, or the same one read again, and returns what it amounted to.
-    pub async fn apply(&mut self, manifest: &Manifest<'_>, sink: Sink<'_>) -> RunSummary {
-        let Self { session, mode, options, commands, files, place, ledger, record, only, .. } = self;
+    /// Applies the manifest, and returns the outcomes, counted.
+    pub async fn apply(&mut self, sink: &mut dyn Sink) -> RunSummary {
+        self.apply_as(self.manifest, sink).await
+    }
+
+    /// Applies the manifest of the run, or the same one read again.
+    pub(crate) async fn apply_as(&mut self, manifest: &Manifest<'_>, sink: &mut dyn Sink) -> RunSummary {
+        let Self { mode, options, commands, files, state_path, ledger, record, only, .. } = self;
+        let session = manifest.session;
         let identity = record.identity();
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let executor = LocalExecutor::new(*commands, *commands, &**files);
@@ -209,16 +229,26 @@ impl Run<'_> {
             fail_on_error: options.fail_on_error,
             diff: options.diff,
             directory: manifest.input.directory(),
-            state_directory: place.as_deref(),
+            state_directory: state_path.as_deref(),
             describe_unchanged: options.describe_unchanged,
             only: only.as_deref(),
             ledger: ledger.as_ref(),
         };
+        let sink = RefCell::new(sink);
         let mut on_event = |event: Event| {
             let line = record.accept(&event, options.json_lines);
-            sink(Emitted { event: &event, line: line.as_ref() });
+            sink.borrow_mut().accept(Emitted { event, line });
         };
-        run.apply(&mut on_event).instrument(span).await
+        let mut applied = pin!(run.apply(&mut on_event).instrument(span));
+        poll_fn(|context| {
+            let polled = applied.as_mut().poll(context);
+            // While the run waits, for a command as a rule, no more events come that could be handed on together.
+            if polled.is_pending() {
+                sink.borrow_mut().flush();
+            }
+            polled
+        })
+        .await
     }
 
     /// Returns the name of the run in its record and its events.
@@ -226,23 +256,32 @@ impl Run<'_> {
         self.record.identity()
     }
 
-    /// Returns `true` if something of the record could not be written.
-    pub fn record_failed(&self) -> bool {
-        self.record.failed()
-    }
-
-    /// Ends the record. Returns `None` if the run is not recorded, or the record was ended before.
-    pub fn end(&mut self, summary: &RunSummary, code: ExitCode) -> Option<Recorded> {
-        self.record.end(summary, code.number())
+    /// Ends the record with the exit code of the run. A record that was ended before stays as it is.
+    pub fn end(&mut self, summary: &RunSummary, code: ExitCode) -> RecordEnd {
+        let mut code = if self.record.failed() { code.and_failed() } else { code };
+        let Some(Recorded { record, kept }) = self.record.end(summary, code.number()) else {
+            return RecordEnd { code, is_recorded: false, error: None, not_removed: Vec::new() };
+        };
+        let error = record.err();
+        if error.is_some() {
+            code = code.and_failed();
+        }
+        RecordEnd { code, is_recorded: true, error, not_removed: kept }
     }
 
     /// Begins another run under the same lock, which verifies that the one before is idempotent. The record of that one
-    /// should be ended.
-    pub fn begin_verification(&mut self, manifest: &Manifest<'_>) -> Result<(), BeginError> {
-        self.only = manifest.select(&self.options.only)?;
-        self.record.begin_verification(&*self.session.doors.clock);
+    /// has to be ended.
+    pub(crate) fn begin_verification(&mut self, again: &Manifest<'_>) -> Result<(), LedgerError> {
+        self.record.begin_verification(&*again.session.doors.clock);
         self.record.begin(self.state.as_ref(), self.options.keep_runs);
-        self.ledger = manifest.ledger(self.record.identity(), self.state.as_ref(), self.place.as_deref())?;
+        let identity = self.record.identity();
+        self.ledger = again.ledger(identity, self.state.as_ref(), self.state_path.as_deref())?;
+        Ok(())
+    }
+
+    /// Selects the same resources in the manifest that was read again.
+    pub(crate) fn select_again(&mut self, again: &Manifest<'_>) -> Result<(), UnknownResources> {
+        self.only = again.select(&self.options.only)?;
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use ccm_engine::{LedgerError, PendingLedger, damaged, pending};
 use ccm_host::state::{Lock, StateError};
-use ccm_report::{History, StoreError};
+use ccm_report::{History, StoreError, StoredRun};
 
 use crate::session::Session;
 
@@ -39,6 +39,13 @@ pub enum StatusError {
     /// The recorded runs can't be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl Status {
+    /// Returns `true` while the last run goes on.
+    pub fn is_going_on(&self) -> bool {
+        self.pending.is_locked && self.history.runs().first().is_some_and(StoredRun::is_unfinished)
+    }
 }
 
 impl Session {

@@ -2,7 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 #![expect(clippy::disallowed_methods, reason = "only the kernel knows the memory of this process")]
 
-use ccm_runtime::{Config, RunOptions, Session, Source, Values};
+use ccm_runtime::{Config, Emitted, RunOptions, Session, Source, Values};
 use ccm_testkit::Scratch;
 
 /// Resident memory of this process, in KiB.
@@ -28,7 +28,8 @@ fn plan(scratch: &Scratch, number: usize) {
     let input = session.read(source, &Values::default(), 1 << 20).expect("a manifest");
     let manifest = session.load(&input).expect("a manifest without mistakes");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let report = runtime.block_on(manifest.plan(RunOptions::default(), &mut |_| {})).expect("a plan");
+    let report =
+        runtime.block_on(manifest.plan(RunOptions::default(), &mut |_: Emitted<'_>| {})).expect("a plan");
     assert_eq!(report.summary.counts.failed, 0);
 }
 

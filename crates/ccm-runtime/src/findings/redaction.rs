@@ -162,7 +162,7 @@ mod tests {
             // Everything that a diagnostic may point at is tried as a secret.
             let words: Vec<String> = diagnostics
                 .iter()
-                .filter_map(|found| found.span())
+                .filter_map(Diagnostic::span)
                 .filter_map(|span| Some(texts.get(span.source)?.text.get(span.range())?.to_owned()))
                 .collect();
             let secrets = Redactor::new(words.iter().map(String::as_str));

@@ -1,14 +1,17 @@
 //! The library as a program uses it.
-#![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
+#![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod cancellation;
 mod doors;
 mod explanation;
+mod pending;
 mod redaction;
 mod selection;
 mod sessions;
 mod types;
 mod validation;
+mod verification;
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +60,7 @@ async fn outcomes(
     let mut outcomes = Vec::new();
     let mut sink = |emitted: Emitted<'_>| {
         if let Event::ResourceFinished(transaction) = emitted.event {
-            outcomes.push(transaction.outcome.clone());
+            outcomes.push(transaction.outcome);
         }
     };
     let report = match mode {

@@ -15,7 +15,7 @@ fn a_manifest_is_planned_applied_and_recorded() {
     let session = session(&scratch);
     let (planned, report) = run(&session, &manifest, Mode::Plan);
     assert!(matches!(&*planned, [Outcome::WouldChange { .. }]), "{planned:?}");
-    assert!(report.recorded.is_none());
+    assert!(!report.record.is_recorded);
     assert_eq!(scratch.names(), ["manifest.yaml"]);
     let (applied, report) = run(&session, &manifest, Mode::Apply);
     assert_eq!(applied, [Outcome::Changed]);

@@ -139,8 +139,8 @@ impl Provider<GreetingKind> for Plain {
             if !files.exists(&greeting.path).map_err(|error| failed(&error))? {
                 return Ok(false);
             }
-            let content = files.content(&greeting.path, 1 << 20).map_err(|error| failed(&error))?;
-            Ok(content.as_deref() == Some(greeting.text.as_bytes()))
+            let found = files.content(&greeting.path, 1 << 20).map_err(|error| failed(&error))?;
+            Ok(found.as_deref() == Some(greeting.text.as_bytes()))
         })
     }
 
@@ -151,8 +151,8 @@ impl Provider<GreetingKind> for Plain {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let content = NewContent::Bytes(greeting.text.as_bytes());
-            let new = NewFile { content, attributes: Attributes::default() };
+            let attributes = Attributes::default();
+            let new = NewFile { content: NewContent::Bytes(greeting.text.as_bytes()), attributes };
             let written = context.host.files.write(&greeting.path, &new);
             written.map(drop).map_err(|error| Failure::from_error(FailureKind::Change, &error))
         })

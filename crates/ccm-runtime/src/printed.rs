@@ -1,17 +1,25 @@
-//! How values are printed: as JSON or YAML.
+//! Values as text.
 
 use ccm_data::printed;
 use ccm_expr::Value;
 use ccm_yaml::Written;
 
-/// Prints a value as JSON, a line for each part.
-pub(crate) fn json(value: &Value) -> String {
+/// Returns a value as JSON, a line for each part.
+pub fn json(value: &Value) -> String {
     format!("{:#}\n", printed::to_json(value))
 }
 
-/// Prints a value as YAML.
-pub(crate) fn yaml(value: &Value) -> String {
+/// Returns a value as YAML.
+pub fn yaml(value: &Value) -> String {
     ccm_yaml::write(&written(value))
+}
+
+/// Returns a value as a word without quotes. A list is JSON on one line.
+pub fn word(value: &Value) -> String {
+    match value {
+        Value::List(_) => printed::to_json(value).to_string(),
+        value => printed::to_text(value).into_owned(),
+    }
 }
 
 fn written(value: &Value) -> Written {

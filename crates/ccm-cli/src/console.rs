@@ -1,0 +1,68 @@
+//! Messages of ccm beside the report of a run: on standard error, in one form and without secrets.
+
+use std::io::Write as _;
+
+use anstream::stderr;
+use ccm_model::escape_control;
+use ccm_runtime::Secrets;
+
+/// Standard error, with the secrets that nothing may show.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Console {
+    secrets: Secrets,
+}
+
+impl Console {
+    /// Returns the secrets, which sessions share.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// Writes an error: the message, its causes, then advice.
+    pub(crate) fn error(&self, message: &str, causes: &[String], hints: &[String]) {
+        let mut text = format!("error: {}\n{}", escape_control(message), caused_by(causes));
+        for hint in hints {
+            text += &format!("hint: {}\n", escape_control(hint));
+        }
+        self.write(&text);
+    }
+
+    /// Writes an error with its consequence, its causes and advice.
+    pub(crate) fn error_of(&self, error: &dyn std::error::Error, consequence: &str, hints: &[String]) {
+        let message =
+            if consequence.is_empty() { error.to_string() } else { format!("{error}; {consequence}") };
+        self.error(&message, &causes(error), hints);
+    }
+
+    /// Writes a warning with its causes.
+    pub(crate) fn warning_of(&self, error: &dyn std::error::Error) {
+        let message = escape_control(&error.to_string()).into_owned();
+        self.write(&format!("warning: {message}\n{}", caused_by(&causes(error))));
+    }
+
+    /// Writes a warning.
+    pub(crate) fn warning(&self, message: &str) {
+        self.write(&format!("warning: {}\n", escape_control(message)));
+    }
+
+    /// Writes a note, which is no error but may explain what happens.
+    pub(crate) fn note(&self, message: &str) {
+        self.write(&format!("note: {}\n", escape_control(message)));
+    }
+
+    /// Writes a text without secrets. If standard error is closed, nobody is looking.
+    pub(crate) fn write(&self, text: &str) {
+        let mut stderr = stderr().lock();
+        let _ = stderr.write_all(self.secrets.redact(text).as_bytes());
+        let _ = stderr.flush();
+    }
+}
+
+fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string).collect()
+}
+
+fn caused_by(causes: &[String]) -> String {
+    let line = |text: String, cause: &String| text + &format!("  caused by: {}\n", escape_control(cause));
+    causes.iter().fold(String::new(), line)
+}

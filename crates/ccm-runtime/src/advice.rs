@@ -1,0 +1,159 @@
+//! Advice about a state directory that can't be used, and next steps for pending refreshes.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use ccm_engine::PendingLedger;
+use ccm_host::Look;
+
+use crate::session::Session;
+
+/// Advice about a path in a state directory that can't be used.
+///
+/// It never leads to another directory: pending refreshes are in this one, and runs keep out of each other's way only
+/// here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StateAdvice {
+    /// The file system is read-only.
+    MountWritable,
+    /// The disk is full.
+    FreeSpace,
+    /// Another user owns it.
+    RunAs {
+        /// Number of the owner.
+        uid: u32,
+        /// Name of the owner, if there is one.
+        name: Option<String>,
+    },
+    /// Another user owns it, who can't be found.
+    RunAsOwner,
+    /// Something else is at the path.
+    MoveAway,
+}
+
+impl fmt::Display for StateAdvice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MountWritable => formatter.write_str("mount its file system so that it can be written"),
+            Self::FreeSpace => formatter.write_str("make room on its disk"),
+            Self::RunAs { uid, name: Some(name) } => {
+                write!(formatter, "run ccm as its owner {name} (uid {uid})")
+            }
+            Self::RunAs { uid, name: None } => write!(formatter, "run ccm as its owner (uid {uid})"),
+            Self::RunAsOwner => formatter.write_str("run ccm as its owner"),
+            Self::MoveAway => formatter.write_str("move away what is at its path; ccm makes it anew"),
+        }
+    }
+}
+
+/// Next step for the pending refreshes of a ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NextStep {
+    /// Apply the manifest at this path.
+    Apply(String),
+    /// Apply the manifest of this key, whose path is not known.
+    ApplyKey(String),
+    /// Apply the manifest, of which only the name of the ledger's file is known.
+    ApplyUnknown,
+    /// Use the version of ccm that wrote the ledger, or a newer one.
+    UseNewerVersion,
+    /// Nothing: the manifest at this path does not exist, so that no run of it does the refresh.
+    Gone {
+        /// The path.
+        manifest: String,
+        /// `true` if the whole ledger belongs to it, so that removing the ledger forgets the refreshes.
+        is_whole_ledger: bool,
+    },
+}
+
+impl Session {
+    /// Returns advice about a path in a state directory that can't be used because of this error.
+    pub fn state_advice(&self, path: &Path, error: &io::Error) -> StateAdvice {
+        match error.kind() {
+            io::ErrorKind::ReadOnlyFilesystem => StateAdvice::MountWritable,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StateAdvice::FreeSpace,
+            io::ErrorKind::PermissionDenied => {
+                let files = &self.doors.files;
+                let owner = |path: &Path| Some(files.look(path, Look::default()).ok()?.target?.uid);
+                match path.ancestors().find_map(owner) {
+                    Some(uid) => StateAdvice::RunAs { uid, name: files.user_name(uid).ok().flatten() },
+                    None => StateAdvice::RunAsOwner,
+                }
+            }
+            _ => StateAdvice::MoveAway,
+        }
+    }
+
+    /// Returns the next steps for the pending refreshes of a ledger. A ledger that a run refuses has none.
+    pub fn next_steps(&self, ledger: &PendingLedger) -> Vec<NextStep> {
+        if !ledger.untrusted.is_empty() {
+            return Vec::new();
+        }
+        if ledger.unreadable.is_some() {
+            return self.next_of_unreadable(ledger);
+        }
+        let refreshes = &ledger.refreshes;
+        // A manifest from standard input has no path.
+        let manifests = refreshes.iter().map(|pending| &*pending.manifest);
+        let (present, gone): (BTreeSet<&str>, BTreeSet<&str>) = manifests
+            .filter(|manifest| manifest.starts_with('/'))
+            .partition(|manifest| self.exists(manifest));
+        let mut steps: Vec<NextStep> = gone
+            .iter()
+            .map(|manifest| NextStep::Gone {
+                manifest: (*manifest).to_owned(),
+                is_whole_ledger: refreshes.iter().all(|pending| pending.manifest == *manifest),
+            })
+            .collect();
+        let is_due = |manifest: &&str| {
+            refreshes.iter().any(|pending| pending.manifest == **manifest && pending.kept_by.is_none())
+        };
+        steps.extend(present.into_iter().filter(is_due).map(|manifest| NextStep::Apply(manifest.to_owned())));
+        steps
+    }
+
+    fn next_of_unreadable(&self, ledger: &PendingLedger) -> Vec<NextStep> {
+        if ledger.is_newer {
+            return vec![NextStep::UseNewerVersion];
+        }
+        let is_present = |manifest: &&String| manifest.starts_with('/') && self.exists(manifest);
+        let present = ledger.manifests.iter().filter(is_present).cloned();
+        let steps: Vec<NextStep> = present.map(NextStep::Apply).collect();
+        match &ledger.key {
+            _ if !steps.is_empty() => steps,
+            Some(key) => vec![NextStep::ApplyKey(key.clone())],
+            None => vec![NextStep::ApplyUnknown],
+        }
+    }
+
+    /// Returns `true` if a manifest exists, or if nobody can tell.
+    fn exists(&self, manifest: &str) -> bool {
+        self.doors.files.exists(Path::new(manifest)).unwrap_or(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn advice_leads_to_no_other_directory() {
+        let session = Session::open(Config::default());
+        for (kind, expected) in [
+            (io::ErrorKind::ReadOnlyFilesystem, "mount its file system so that it can be written"),
+            (io::ErrorKind::StorageFull, "make room on its disk"),
+            (io::ErrorKind::PermissionDenied, "run ccm as its owner root (uid 0)"),
+            (io::ErrorKind::IsADirectory, "move away what is at its path; ccm makes it anew"),
+            (io::ErrorKind::Other, "move away what is at its path; ccm makes it anew"),
+        ] {
+            // The path does not exist, and root owns what is around it.
+            let advice = session.state_advice(Path::new("/proc/nosuch/lock"), &kind.into());
+            assert_eq!(advice.to_string(), expected, "{kind}");
+        }
+    }
+}

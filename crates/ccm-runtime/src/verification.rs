@@ -1,0 +1,134 @@
+//! Verification that a run is idempotent, by a second run.
+
+use ccm_engine::LedgerError;
+use ccm_model::{Event, RunSummary, StillOwed};
+use ccm_report::{ChangedAgain, Idempotence};
+
+use crate::exit::ExitCode;
+use crate::findings::ManifestErrors;
+use crate::input::InputError;
+use crate::manifest::{Manifest, UnknownResources};
+use crate::run::{RecordEnd, Run};
+use crate::sink::{Emitted, Sink};
+
+/// Result of a second run.
+#[derive(Debug)]
+pub struct Verification {
+    /// Summary of the second run.
+    pub summary: RunSummary,
+    /// Exit code of both runs together.
+    pub code: ExitCode,
+    /// End of the record of the first run.
+    pub first: RecordEnd,
+    /// Resources that the second run changed again.
+    pub changed_again: Vec<ChangedAgain>,
+    /// Pending refreshes that a third run would do.
+    pub due: Vec<StillOwed>,
+    /// Pending refreshes that no such run would do.
+    pub not_due: Vec<StillOwed>,
+    /// Advice of the types whose resources were changed again.
+    pub advice: Vec<&'static str>,
+}
+
+impl Verification {
+    /// Returns `true` if the second run had nothing to change and left nothing to do.
+    pub fn is_idempotent(&self) -> bool {
+        self.changed_again.is_empty() && self.due.is_empty()
+    }
+
+    /// Returns `true` if the second run proves that the manifest is idempotent. A run that failed or was cancelled does not.
+    pub fn is_verified(&self) -> bool {
+        self.is_idempotent() && is_success(self.code)
+    }
+}
+
+/// Reason for which there was no second run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerificationError {
+    /// The first run did not succeed.
+    #[error("the run did not succeed, so there was no second one to verify that it is idempotent")]
+    NotSuccessful,
+    /// The manifest can't be read again.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The manifest has errors by now.
+    #[error(transparent)]
+    Manifest(#[from] ManifestErrors),
+    /// The manifest lacks a selected resource by now.
+    #[error(transparent)]
+    Selection(#[from] UnknownResources),
+    /// The ledger can't be used by now.
+    #[error("the ledger can't be used for a second run")]
+    Ledger {
+        /// The reason.
+        source: LedgerError,
+        /// End of the record of the first run.
+        first: Box<RecordEnd>,
+    },
+}
+
+impl Run<'_> {
+    /// Applies the manifest once more as a new run would: it is read again, with everything that it is made of, and so is
+    /// the machine. `first` and `code` are the results of the first run, whose record is ended here.
+    pub async fn verify_idempotent(
+        &mut self,
+        first: &RunSummary,
+        code: ExitCode,
+        sink: &mut dyn Sink,
+    ) -> Result<Verification, VerificationError> {
+        if !is_success(code) {
+            return Err(VerificationError::NotSuccessful);
+        }
+        let Manifest { session, input, .. } = self.manifest;
+        let input = session.read_again(input)?;
+        let manifest = session.load(&input)?;
+        self.select_again(&manifest)?;
+        let first = self.end(first, code);
+        if let Err(source) = self.begin_verification(&manifest) {
+            return Err(VerificationError::Ledger { source, first: Box::new(first) });
+        }
+        let mut listener = Listener { idempotence: Idempotence::default(), sink };
+        let summary = self.apply_as(&manifest, &mut listener).await;
+        let changed_again = listener.idempotence.changed_again().to_vec();
+        let (due, not_due): (Vec<_>, Vec<_>) =
+            summary.refreshes.owed.iter().cloned().partition(|owed| owed.cause.is_for_next_run());
+        let mut code = match ExitCode::of(&summary, false) {
+            ExitCode::Success => first.code,
+            signal @ ExitCode::Signal(_) => signal,
+            _ => first.code.and_failed(),
+        };
+        if !changed_again.is_empty() || !due.is_empty() {
+            code = code.and_failed();
+        }
+        // A resource that was triggered does its work again by right; its source is the one to look at.
+        let is_own = |changed: &&ChangedAgain| changed.triggered_by.is_empty();
+        let advised = session.types.iter().filter(|found| {
+            changed_again.iter().filter(is_own).any(|changed| *changed.id.type_name == *found.name())
+        });
+        let advice = advised.filter_map(|found| found.idempotence_advice()).collect();
+        Ok(Verification { summary, code, first, changed_again, due, not_due, advice })
+    }
+}
+
+fn is_success(code: ExitCode) -> bool {
+    matches!(code, ExitCode::Success | ExitCode::Changes)
+}
+
+/// Sink that notes changes on the way to another one.
+struct Listener<'s> {
+    idempotence: Idempotence,
+    sink: &'s mut dyn Sink,
+}
+
+impl Sink for Listener<'_> {
+    fn accept(&mut self, emitted: Emitted<'_>) {
+        let event: &Event = &emitted.event;
+        self.idempotence.accept(event);
+        self.sink.accept(emitted);
+    }
+
+    fn flush(&mut self) {
+        self.sink.flush();
+    }
+}

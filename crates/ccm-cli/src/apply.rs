@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ccm_model::RunSummary;
 use ccm_runtime::process::signals::{Signal, Signals};
-use ccm_runtime::process::{Outlet, after};
+use ccm_runtime::process::{NonBlockingWriter, after};
 use ccm_runtime::{Canceller, Emitted, ExitCode, Level, Manifest, Mode, RecordEnd, Run, RunOptions, Sink};
 
 use crate::arguments::{Apply, Output};
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Apply, console: &Console, log: &DebugLog) -> ExitC
             Ok(run) => run,
             Err(error) => return state::not_begun(console, &session, &error),
         };
-        let (output, screen) = match Outlet::open() {
+        let (output, screen) = match NonBlockingWriter::open() {
             Ok(outlets) => outlets,
             Err(error) => return cannot_start(console, &error),
         };
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Apply, console: &Console, log: &DebugLog) -> ExitC
         let ended = listeners.into_inner().end_report();
         tokio::select! {
             biased;
-            () = output.emptied() => log.write_at_once(),
+            () = output.drained() => log.write_at_once(),
             () = given_up(&canceller) => {}
         }
         let code = ended.finish(console, output.result(), code);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anstream::stderr;
 use ccm_model::escape_control;
 use ccm_runtime::Secrets;
-use ccm_runtime::process::{Clock as _, Outlet, SystemClock, variable};
+use ccm_runtime::process::{Clock as _, NonBlockingWriter, SystemClock, variable};
 use tracing::Metadata;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::{Targets, filter_fn};
@@ -26,13 +26,13 @@ const VARIABLE: &str = "CCM_LOG";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DebugLog {
     /// Writer of messages while a run reports; without it they are written at once.
-    outlet: Arc<Mutex<Option<Outlet>>>,
+    outlet: Arc<Mutex<Option<NonBlockingWriter>>>,
 }
 
 impl DebugLog {
     /// Sends messages through the thread that writes the report of a run, in order with the report. A reader that stands
     /// still must not hold up the run.
-    pub(crate) fn write_through(&self, screen: &Outlet) {
+    pub(crate) fn write_through(&self, screen: &NonBlockingWriter) {
         *self.outlet() = Some(screen.clone());
     }
 
@@ -41,7 +41,7 @@ impl DebugLog {
         *self.outlet() = None;
     }
 
-    fn outlet(&self) -> MutexGuard<'_, Option<Outlet>> {
+    fn outlet(&self) -> MutexGuard<'_, Option<NonBlockingWriter>> {
         self.outlet.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anstream::AutoStream;
 use ccm_model::Event;
 use ccm_report::{JsonDocument, JsonLine, JsonLines, Progress, ReportError, TextReport, Verbosity};
-use ccm_runtime::process::{Clock as _, Outlet, SystemClock, Terminal, after, variable};
+use ccm_runtime::process::{Clock as _, NonBlockingWriter, SystemClock, Terminal, after, variable};
 use ccm_runtime::{EventsFile, ExitCode};
 
 use crate::arguments::{self, Apply, Output};
@@ -43,8 +43,8 @@ pub(crate) fn events_file(arguments: &Apply, console: &Console) -> Result<Option
 /// What goes to standard output.
 enum Report {
     Text(TextReport<Box<dyn Write>>),
-    Lines(JsonLines<Outlet>),
-    Document(JsonDocument<Outlet>),
+    Lines(JsonLines<NonBlockingWriter>),
+    Document(JsonDocument<NonBlockingWriter>),
 }
 
 /// Everybody who listens to a run.
@@ -53,7 +53,7 @@ pub(crate) struct Listeners {
     report: Report,
     events_file: Option<EventsFile>,
     terminal: Option<Terminal>,
-    screen: Outlet,
+    screen: NonBlockingWriter,
     progress: Progress,
 }
 
@@ -62,7 +62,7 @@ impl Listeners {
     pub(crate) fn new(
         arguments: &Apply,
         events_file: Option<EventsFile>,
-        (output, screen): (Outlet, Outlet),
+        (output, screen): (NonBlockingWriter, NonBlockingWriter),
     ) -> Self {
         let report = match arguments.output {
             Output::Text => {

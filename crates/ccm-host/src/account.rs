@@ -1,4 +1,4 @@
-//! Who a command runs as: accounts of this machine, and the numbers that the kernel goes by.
+//! Accounts of this machine, and the numbers that the kernel has for them.
 
 use std::ffi::CString;
 use std::io;
@@ -8,66 +8,66 @@ use nix::errno::Errno;
 use nix::unistd::{Gid, Group, Uid, User, getegid, geteuid, getgrouplist, getgroups, setfsgid, setfsuid};
 use serde::{Deserialize, Serialize};
 
-/// The numbers that a process runs under.
+/// User and groups of a process, as numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
-    /// The user.
+    /// User.
     pub uid: u32,
-    /// The primary group.
+    /// Primary group.
     pub gid: u32,
-    /// The supplementary groups: these and no other.
+    /// Supplementary groups: these and no other.
     pub groups: Vec<u32>,
 }
 
 impl Identity {
-    /// The one that this process has.
+    /// Returns the user and groups of this process.
     pub fn own() -> io::Result<Self> {
         let groups = getgroups()?.into_iter().map(Gid::as_raw).collect();
         Ok(Self { uid: geteuid().as_raw(), gid: getegid().as_raw(), groups })
     }
 }
 
-/// An account of this machine.
+/// Account of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its name; of a number without an entry, the number.
+    /// Name; the number for a user without an entry.
     pub name: String,
-    /// Its home directory.
+    /// Home directory.
     pub home: PathBuf,
-    /// Its shell.
+    /// Login shell.
     pub shell: PathBuf,
-    /// Its numbers, with every group that it belongs to.
+    /// Numbers of the user, with all of its groups.
     pub identity: Identity,
 }
 
-/// Says why an account or a group is not known.
+/// Error of looking up an account or a group.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccountError {
     /// There is no such user.
     #[error("user \"{name}\" does not exist")]
     NoUser {
-        /// As it was asked for.
+        /// Name that was looked up.
         name: String,
     },
-    /// There is no entry for the number, and so no groups and no home.
+    /// The number has no entry, so that its groups and its home are not known.
     #[error("user {number} has no entry among the users, which would tell its groups")]
     NoEntry {
-        /// As it was asked for.
+        /// Number that was looked up.
         number: u32,
     },
     /// There is no such group.
     #[error("group \"{name}\" does not exist")]
     NoGroup {
-        /// As it was asked for.
+        /// Name that was looked up.
         name: String,
     },
-    /// The database of users and groups can't be asked.
+    /// The database of users and groups can't be read.
     #[error("\"{name}\" can't be looked up among users and groups")]
     Lookup {
-        /// As it was asked for.
+        /// Name that was looked up.
         name: String,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -77,9 +77,9 @@ pub(crate) fn account(name: &str) -> Result<Account, AccountError> {
     let by_number = |number| found(name, User::from_uid(Uid::from_raw(number)));
     let user = match found(name, User::from_name(name))? {
         Some(user) => Some(user),
-        None => in_digits(name).map(by_number).transpose()?.flatten(),
+        None => numeric(name).map(by_number).transpose()?.flatten(),
     };
-    let user = user.ok_or_else(|| match in_digits(name) {
+    let user = user.ok_or_else(|| match numeric(name) {
         Some(number) => AccountError::NoEntry { number },
         None => AccountError::NoUser { name: name.to_owned() },
     })?;
@@ -98,33 +98,33 @@ pub(crate) fn account(name: &str) -> Result<Account, AccountError> {
 /// Looks a group up by its name or its number.
 pub(crate) fn group(name: &str) -> Result<u32, AccountError> {
     let group = found(name, Group::from_name(name))?.map(|group| group.gid.as_raw());
-    group.or_else(|| in_digits(name)).ok_or_else(|| AccountError::NoGroup { name: name.to_owned() })
+    group.or_else(|| numeric(name)).ok_or_else(|| AccountError::NoGroup { name: name.to_owned() })
 }
 
 fn found<T>(name: &str, answer: Result<Option<T>, Errno>) -> Result<Option<T>, AccountError> {
     match answer {
         Ok(found) => Ok(found),
-        // Some databases answer with these that there is no such name.
+        // Some databases return these for an unknown name.
         Err(Errno::ENOENT | Errno::ESRCH | Errno::EBADF | Errno::EPERM) => Ok(None),
         Err(error) => Err(AccountError::Lookup { name: name.to_owned(), source: error.into() }),
     }
 }
 
-/// The largest number means "nobody in particular" to the kernel.
-fn in_digits(name: &str) -> Option<u32> {
+/// Parses the number of a user or group. The largest one means no user to the kernel.
+fn numeric(name: &str) -> Option<u32> {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     name.parse().ok().filter(|number| is_number && *number != u32::MAX)
 }
 
-/// Looks at files with the eyes of somebody else.
+/// Runs a function that sees files as another user does.
 ///
-/// It happens in a thread of its own, and only what the file system asks for changes there: with the user's
-/// own number, the user could send signals to this process meanwhile.
-pub(crate) fn with_eyes_of<T: Send>(identity: &Identity, look: impl FnOnce() -> T + Send) -> io::Result<T> {
+/// The function runs in a thread of its own that takes on the user for file access only. With the full
+/// identity, that user could send signals to this process meanwhile.
+pub(crate) fn seeing_as<T: Send>(identity: &Identity, look: impl FnOnce() -> T + Send) -> io::Result<T> {
     let looking = || {
         let groups: Vec<_> = identity.groups.iter().map(|gid| rustix::fs::Gid::from_raw(*gid)).collect();
         rustix::thread::set_thread_groups(&groups)?;
-        // The calls answer with the number before; asked again, they tell whether it was taken on.
+        // The calls return the number from before, so that a second call shows whether the first one worked.
         setfsgid(Gid::from_raw(identity.gid));
         setfsuid(Uid::from_raw(identity.uid));
         let taken = (setfsgid(Gid::from_raw(identity.gid)), setfsuid(Uid::from_raw(identity.uid)));

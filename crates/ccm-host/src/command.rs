@@ -1,7 +1,8 @@
-//! Running a command so that it can't hang, can't flood memory and leaves nothing behind unnoticed.
+//! Commands: what is run, how it ended, and the runner that keeps it from hanging, flooding memory and
+//! leaving processes behind unnoticed.
 
+pub(crate) mod base_environment;
 mod capture;
-pub(crate) mod environment;
 pub(crate) mod launch_protocol;
 mod lines;
 pub(crate) mod lookup;
@@ -28,37 +29,37 @@ use crate::account::{AccountError, Identity};
 use launch_protocol::{io_error, path};
 
 #[cfg(feature = "testing")]
-pub use sandbox::Layer;
+pub use sandbox::SandboxLayer;
 pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use system::{RunnerError, SystemRunner};
 
-/// A command, ready to be started: nothing in it is looked up, split or expanded any more.
+/// Complete command: its parts are not looked up, split or expanded any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The program, an absolute path.
+    /// Program, an absolute path.
     pub program: PathBuf,
-    /// Its arguments, without the program's own name.
+    /// Arguments, without the name of the program.
     pub args: Vec<OsString>,
-    /// Where it starts.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// All of its environment; names are unique.
+    /// The whole environment; names are unique.
     pub environment: Vec<(String, String)>,
-    /// What it reads from standard input; else that is the null device.
+    /// Text of standard input; `None` is the null device.
     pub stdin: Option<String>,
-    /// When it is ended; none means never.
+    /// Time after which it is ended; `None` is never.
     pub timeout: Option<Duration>,
-    /// Who it runs as; else that is who ccm runs as. Only root can run a command as somebody else.
+    /// User and groups to run as; `None` is those of ccm. Only root can run a command as another user.
     pub identity: Option<Identity>,
-    /// The permissions that its new files do not get; else that is what ccm has.
+    /// Permissions that its new files do not get; `None` is the umask of ccm.
     pub umask: Option<u32>,
-    /// What it is kept from; else that is what its user may not do.
+    /// Confinement; `None` allows everything that its user may do.
     pub sandbox: Option<Sandbox>,
     /// Keeps its arguments out of debug messages.
     pub sensitive: bool,
 }
 
 impl Command {
-    /// A command without arguments, in the root directory, with nothing in its environment and no deadline.
+    /// Returns a command without arguments, in the root directory, with an empty environment and no deadline.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -75,73 +76,73 @@ impl Command {
     }
 }
 
-/// How a command ended.
+/// End of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this code.
+    /// The command ended by itself, with this code.
     Code(i32),
-    /// By a signal that was not ours.
+    /// A signal that ccm did not send ended the command.
     Signal {
-        /// Its number.
+        /// Number of the signal.
         number: i32,
-        /// Its name, such as `SIGSEGV`.
+        /// Name of the signal, such as `SIGSEGV`.
         name: String,
     },
-    /// It was still running at its deadline, and was ended.
+    /// The command was ended at its deadline.
     TimedOut {
-        /// The time it had.
+        /// Time that the command had.
         after: Duration,
     },
-    /// It was ended because the run was.
+    /// The command was ended because the run was.
     Cancelled,
 }
 
-/// What is kept of one stream: its beginning and its end, in bounded memory.
+/// Output of one stream: its beginning and its end, in bounded memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
-    /// The first bytes, at most 1 MiB.
+    /// First bytes, at most 1 MiB.
     pub head: Vec<u8>,
-    /// The last bytes of what did not fit into the head, at most 64 KiB.
+    /// Last bytes behind the head, at most 64 KiB.
     pub tail: Vec<u8>,
-    /// How many bytes between the two were dropped.
+    /// Number of bytes dropped between the two.
     pub dropped: u64,
 }
 
 impl Captured {
-    /// How many bytes were printed in all.
+    /// Returns the number of bytes that were printed in all.
     pub fn total(&self) -> u64 {
         (self.head.len() + self.tail.len()) as u64 + self.dropped
     }
 
-    /// Tells whether anything was dropped.
+    /// Returns `true` if bytes were dropped.
     pub fn truncated(&self) -> bool {
         self.dropped > 0
     }
 }
 
-/// What a command really printed, where something of it must not be shown. It is there to be judged and handed
-/// on; nothing of it may be shown or stored as it is.
+/// Output of a command as it was printed, secrets included. It is for evaluation and for captures; it must
+/// never be shown or stored as it is.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Unredacted {
-    /// What is kept of its standard output.
+    /// Standard output.
     pub stdout: Captured,
-    /// What is kept of its standard error.
+    /// Standard error.
     pub stderr: Captured,
 }
 
-/// Says nothing of what was printed.
+/// Leaves the output out.
 impl fmt::Debug for Unredacted {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Unredacted").finish_non_exhaustive()
     }
 }
 
-/// A process and what it calls itself.
+/// Process and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// Number of the process.
     pub pid: i32,
-    /// Its name, as the kernel knows it.
+    /// Name, as the kernel has it.
     pub name: String,
 }
 
@@ -152,129 +153,129 @@ impl fmt::Display for Process {
     }
 }
 
-/// What became of a command that was started.
+/// Result of a command that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// How it ended.
+    /// End of the command.
     pub exit: Exit,
-    /// What is kept of its standard output, without what must not be shown.
+    /// Standard output, redacted.
     pub stdout: Captured,
-    /// What is kept of its standard error, without what must not be shown.
+    /// Standard error, redacted.
     pub stderr: Captured,
-    /// What it really printed; none if nothing had to be hidden.
+    /// Output as it was printed; `None` if there were no secrets to look for.
     pub unredacted: Option<Box<Unredacted>>,
-    /// How long it ran.
+    /// Time that the command ran.
     pub duration: Duration,
-    /// What it left running when it ended by itself.
+    /// Processes that still ran after the command had ended by itself.
     pub left_running: Vec<Process>,
-    /// What could not be killed at the deadline: processes of another user, when ccm is not root.
+    /// Processes that could not be killed at the deadline: those of another user, if ccm is not root.
     pub unkillable: Vec<Process>,
-    /// What of its sandbox was enforced; none without a sandbox.
+    /// Enforced parts of the sandbox; `None` without a sandbox.
     pub enforced: Option<Enforced>,
 }
 
 impl Finished {
-    /// Its standard output as it was printed. It may hold what must not be shown.
+    /// Returns standard output as it was printed, which may hold secrets.
     pub fn printed_stdout(&self) -> &Captured {
         self.unredacted.as_ref().map_or(&self.stdout, |unredacted| &unredacted.stdout)
     }
 
-    /// The same of its standard error.
+    /// Returns standard error as it was printed, which may hold secrets.
     pub fn printed_stderr(&self) -> &Captured {
         self.unredacted.as_ref().map_or(&self.stderr, |unredacted| &unredacted.stderr)
     }
 }
 
-/// The reason why a command was not started. Variants that no launcher reports are not serialized.
+/// Reason why a command was not started. Variants that no launcher reports are not serialized.
 #[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// No such program.
+    /// There is no such program.
     #[error("\"{name}\" not found{}", if name.contains('/') { "" } else { " in PATH" })]
     NotFound {
-        /// As it was asked for.
+        /// Name of the program, as the command has it.
         name: String,
-        /// The path that was searched.
+        /// Search path.
         path: String,
     },
     /// The program is a directory.
     #[error("\"{}\" is a directory", program.display())]
     IsDirectory {
-        /// The program.
+        /// Path of the program.
         #[serde(with = "path")]
         program: PathBuf,
     },
     /// The program may not be executed.
     #[error("\"{}\" is not executable", program.display())]
     NotExecutable {
-        /// The program.
+        /// Path of the program.
         #[serde(with = "path")]
         program: PathBuf,
     },
-    /// The program lies where nothing may be executed.
+    /// The program is on a file system that forbids execution.
     #[error("\"{}\" is on a file system that is mounted noexec", program.display())]
     MountedNoexec {
-        /// The program.
+        /// Path of the program.
         #[serde(with = "path")]
         program: PathBuf,
     },
     /// The program is neither a binary for this machine nor a script with an interpreter line.
     #[error("\"{}\" is neither a program of this machine nor a script that begins with #!", program.display())]
     NoInterpreter {
-        /// The program.
+        /// Path of the program.
         #[serde(with = "path")]
         program: PathBuf,
     },
     /// The program is a script whose interpreter is missing.
     #[error("\"{}\" needs the interpreter \"{interpreter}\", which is not there", program.display())]
     InterpreterMissing {
-        /// The script.
+        /// Path of the script.
         #[serde(with = "path")]
         program: PathBuf,
-        /// What its first line names.
+        /// Interpreter that the first line names.
         interpreter: String,
     },
     /// A file that the kernel needs to run the program is missing.
     #[error("the interpreter or loader of \"{}\" is missing", program.display())]
     LoaderMissing {
-        /// The program.
+        /// Path of the program.
         #[serde(with = "path")]
         program: PathBuf,
     },
     /// The working directory can't be entered.
     #[error("working directory \"{}\" can't be entered", path.display())]
     WorkingDirectory {
-        /// The directory.
+        /// Path of the directory.
         #[serde(with = "path")]
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         #[serde(with = "io_error")]
         source: std::io::Error,
     },
-    /// It was started, but something else in this process took its exit code before it was read.
+    /// The command was started, but another part of this program took its exit code.
     #[serde(skip)]
     #[error("\"{}\" ended, but its exit code was taken by another part of this program", program.display())]
     StatusLost {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
     },
-    /// It can't be run as somebody else, because ccm is not root.
+    /// ccm is not root and can't run a command as another user.
     #[serde(skip)]
     #[error(
         "`{property}` can't be changed: only root can run a command as somebody else, and this is user {uid}"
     )]
     NotRoot {
-        /// What was asked to change: `user` or `group`.
+        /// Property that can't be changed: `user` or `group`.
         #[serde(skip)] // Else serde borrows the static text from its input.
         property: &'static str,
-        /// Who ccm runs as.
+        /// Number of the user who runs ccm.
         uid: u32,
     },
-    /// It needs a launcher, and the runner was given none.
+    /// The command needs a launcher, and the runner has none.
     #[serde(skip)]
     #[error("`{property}` needs a launcher, and this program names none")]
     NoLauncher {
-        /// What needs it: `user`, `umask` or `sandbox`.
+        /// Property that needs a launcher: `user`, `umask` or `sandbox`.
         #[serde(skip)] // Else serde borrows the static text from its input.
         property: &'static str,
     },
@@ -282,99 +283,99 @@ pub enum StartError {
     #[serde(skip)]
     #[error("the launcher \"{}\" could not be started", launcher.display())]
     Launcher {
-        /// The launcher.
+        /// Path of the launcher.
         launcher: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// The launcher ended before it said whether it could become the program.
+    /// The launcher ended before it replied.
     #[serde(skip)]
     #[error("the launcher \"{}\" ended without an answer", launcher.display())]
-    NoAnswer {
-        /// The launcher.
+    NoReply {
+        /// Path of the launcher.
         launcher: PathBuf,
     },
-    /// A step on the way to the user, the umask or the sandbox failed.
+    /// A step of taking on the user, the umask or the sandbox failed.
     #[error("`{property}`: {step}")]
     Step {
-        /// The property that asked for it.
+        /// Property that the step belongs to.
         property: String,
-        /// What could not be done.
+        /// Step that failed, as a sentence.
         step: String,
-        /// Why not.
+        /// Error of the system.
         #[serde(with = "io_error")]
         source: std::io::Error,
     },
     /// A path of the sandbox can't be opened to the command.
     #[error("`{property}` of the sandbox: \"{}\" can't be opened to it", path.display())]
     SandboxPath {
-        /// Where it is named: `workdir`, `read` or `write`.
+        /// Property with the path: `workdir`, `read` or `write`.
         property: String,
         /// The path.
         #[serde(with = "path")]
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         #[serde(with = "io_error")]
         source: std::io::Error,
     },
-    /// The kernel can't enforce what the sandbox asks for.
+    /// The kernel can't enforce the sandbox.
     #[error("this kernel can't enforce the sandbox: {}", missing.join("; "))]
     NotEnforceable {
-        /// What it can't, and what it lacks for it.
+        /// Parts that can't be enforced, each with the means that the kernel lacks.
         missing: Vec<String>,
     },
-    /// The working directory is there, but not inside of the sandbox.
+    /// The working directory exists, but not inside the sandbox.
     #[serde(skip)]
     #[error("working directory \"{}\" is not open in the sandbox", path.display())]
     DirectoryOutsideSandbox {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
     },
-    /// The program is there, but not inside of the sandbox.
+    /// The program exists, but not inside the sandbox.
     #[serde(skip)]
     #[error("\"{}\" can't be seen from inside the sandbox", program.display())]
     OutsideSandbox {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
     },
     /// The user or the group is not known.
     #[serde(skip)]
     #[error("`{property}` can't be taken on")]
     Account {
-        /// The property that names it: `user` or `group`.
+        /// Property with the name: `user` or `group`.
         #[serde(skip)] // Else serde borrows the static text from its input.
         property: &'static str,
-        /// The error of the lookup.
+        /// Error of the lookup.
         source: AccountError,
     },
     /// The user who runs ccm is not known.
     #[serde(skip)]
     #[error("it can't be told who ccm runs as")]
     OwnIdentity {
-        /// The error of the kernel.
+        /// Error of the kernel.
         source: std::io::Error,
     },
     /// The directory of the manifest, where paths of a sandbox start, is missing or can't be read.
     #[serde(skip)]
     #[error("the directory of the manifest, \"{}\", can't be found", path.display())]
     ManifestDirectory {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// The error of the lookup.
+        /// Error of the lookup.
         source: std::io::Error,
     },
     /// The private directory of a sandbox can't be made.
     #[serde(skip)]
     #[error("no private directory can be made for the sandbox")]
     PrivateDirectory {
-        /// The step that failed.
+        /// Error of the step that failed.
         source: std::io::Error,
     },
-    /// The program lies where a sandbox starts none.
+    /// The program lies where a sandbox may start none.
     #[serde(skip)]
     #[error("\"{name}\" lies outside of what a sandbox may start")]
     NotAllowedInSandbox {
-        /// The program, as it was asked for.
+        /// Name of the program, as the command has it.
         name: String,
         /// Directory of the manifest, below which programs may lie.
         directory: PathBuf,
@@ -386,13 +387,13 @@ pub enum StartError {
         /// The path.
         path: PathBuf,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("\"{}\" could not be started", program.display())]
     Spawn {
-        /// The program.
+        /// Path of the program.
         #[serde(with = "path")]
         program: PathBuf,
-        /// Why not.
+        /// Error of the system.
         #[serde(with = "io_error")]
         source: std::io::Error,
     },
@@ -418,31 +419,31 @@ impl StartError {
 /// How urgently a run should end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// It should not.
+    /// Go on.
     #[default]
     Go,
-    /// Start nothing new, end the running command as at a deadline.
+    /// Start nothing new, and end the running command as at its deadline.
     Stop,
     /// Kill the running command at once.
     Kill,
 }
 
-/// The end of a run that may come from outside, as its parts see it.
+/// Request to end a run, as the parts of the run see it.
 #[derive(Clone, Debug)]
 pub struct Cancellation(watch::Receiver<Level>);
 
-/// The end of a run that may come from outside, as whoever causes it sees it.
+/// Request to end a run, as its cause sees it.
 #[derive(Debug)]
 pub struct CancellationSource(watch::Sender<Level>);
 
 impl CancellationSource {
-    /// Makes the two ends.
+    /// Returns a source and its cancellation.
     pub fn new() -> (Self, Cancellation) {
         let (sender, receiver) = watch::channel(Level::Go);
         (Self(sender), Cancellation(receiver))
     }
 
-    /// Raises the urgency; it never falls.
+    /// Raises the level. A level is never lowered.
     pub fn raise(&self, level: Level) {
         self.0.send_if_modified(|current| {
             let raised = level > *current;
@@ -453,17 +454,17 @@ impl CancellationSource {
 }
 
 impl Cancellation {
-    /// A cancellation that never comes.
+    /// Returns a cancellation that never comes.
     pub fn never() -> Self {
         CancellationSource::new().1
     }
 
-    /// How urgent it is now.
+    /// Returns the current level.
     pub fn level(&self) -> Level {
         *self.0.borrow()
     }
 
-    /// Waits until it is at least that urgent; for ever, if whoever could cause it is gone.
+    /// Waits until the level is at least that; for ever, if the source is gone.
     pub async fn reached(&self, level: Level) {
         let mut receiver = self.0.clone();
         if receiver.wait_for(|current| *current >= level).await.is_err() {
@@ -472,14 +473,15 @@ impl Cancellation {
     }
 }
 
-/// Runs commands, one at a time.
+/// Way to run complete commands, one at a time.
 pub trait Runner {
-    /// Does everything that comes before a command begins, and not the command: the error is what would keep it from
-    /// starting. Does not look for the program. Not for while a command runs.
+    /// Takes all steps before the start of a command, without running it, and returns the enforced parts of
+    /// its sandbox. The error is the reason why the command would not start. Must not be called while a
+    /// command runs.
     fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError>;
 
-    /// Runs a command to its end, which may be its deadline or a cancellation. Hands on every line of both
-    /// streams when it is complete, valid UTF-8, without its end, until a stream has filled its share.
+    /// Runs a command to its end, which may be its deadline or a cancellation. Hands on each complete line of
+    /// both streams as valid UTF-8 without its line end, up to 1 MiB per stream.
     fn run<'a>(
         &'a self,
         command: &'a Command,

@@ -1,7 +1,12 @@
 //! Starting commands somewhere: on this machine, or in another place that follows the same contract.
 //!
-//! A [`Launch`] is what a manifest asks for, in names. An [`Executor`] resolves it into a [`LaunchPlan`], which knows
-//! the numbers, the programs and the directories of its place, and runs the commands of one resource there.
+//! A [`Launch`] is what a manifest asks for, in names. An [`Executor`] resolves it into a [`LaunchPlan`],
+//! which has the numbers, the programs and the directories of its place, and runs the commands of one
+//! resource there.
+//!
+//! A run has one executor. An executor for another place stands in front of the one of this machine and hands
+//! on the launches that are not meant for it, so that a [`RunnerMiddleware`] around the first executor sees
+//! every command.
 
 mod local;
 mod middleware;
@@ -19,8 +24,8 @@ pub use middleware::RunnerMiddleware;
 
 /// Place that commands are started in, and the only way to start one in a run.
 pub trait Executor {
-    /// Resolves what a manifest asks for, and makes what its commands need to start. A plan that is dropped instead
-    /// of [closed](LaunchPlan::close) removes what it has made as far as it can without waiting.
+    /// Resolves what a manifest asks for, and makes what its commands need to start. A plan that is dropped
+    /// instead of [closed](LaunchPlan::close) removes what it has made as far as it can without waiting.
     fn resolve<'a>(
         &'a self,
         launch: &'a Launch,
@@ -45,7 +50,8 @@ pub trait Executor {
     }
 }
 
-/// Resolved launch. It starts the commands of one resource, one after the other, and owns what was made for them.
+/// Resolved launch. It starts the commands of one resource, one after the other, and owns what was made for
+/// them.
 pub trait LaunchPlan: Runner {
     /// Returns the working directory of its commands.
     fn cwd(&self) -> &Path;
@@ -71,8 +77,9 @@ pub enum Purpose {
     Preflight,
 }
 
-/// Request of a manifest for the commands of one resource, in names: the user, the group and the program that a name
-/// stands for depend on the executor. By default a command runs on this machine as the user who runs ccm.
+/// Request of a manifest for the commands of one resource, in names: the user, the group and the program that
+/// a name stands for depend on the executor. By default a command runs on this machine as the user who runs
+/// ccm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
     /// User, by name or in digits; else the one who runs ccm.
@@ -85,8 +92,8 @@ pub struct Launch {
     pub cwd: Option<PathBuf>,
     /// Variables that the environment begins with.
     pub base: BaseEnvironment,
-    /// Variables laid over the base environment; of several values of one name the last counts. A PATH among them is
-    /// also where programs are looked up.
+    /// Variables laid over the base environment; of several values of one name the last counts. A PATH among
+    /// them is also where programs are looked up.
     pub environment: Vec<(String, String)>,
     /// Time that each command has; `None` is without an end.
     pub timeout: Option<Duration>,

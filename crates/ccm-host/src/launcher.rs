@@ -1,19 +1,20 @@
-//! The small program that makes itself what a command is to run as, and then becomes the command.
+//! The small program that takes on the user, the umask and the sandbox of a command, and then becomes the
+//! command.
 //!
-//! A plain command is started without it. A user, a umask or a sandbox are taken on by a process on itself,
-//! between its start and the start of the program; done in a fork of the agent, that would cost with the
-//! agent's memory. The request comes through an open file, never through arguments or environment, which others
-//! can read. Every failure goes back through a pipe, which closes by itself when the program begins.
+//! A plain command starts without it. A process has to take on a user, a umask or a sandbox itself, between
+//! its start and the start of the program; in a fork of ccm the cost would grow with the memory of ccm. The
+//! request arrives in an open file and not in arguments or environment, which other users can read. Every
+//! failure is returned through a pipe, which is closed when the program begins.
 //!
-//! The order of things: namespaces, the view of the file system, capabilities, groups and user, umask and working
-//! directory, Landlock, the filter of system calls.
+//! The order of the steps: namespaces, the view of the file system, capabilities, groups and user, umask and
+//! working directory, Landlock, the filter of system calls.
 
+mod allowlist;
 mod filter;
-mod grants;
+mod mount_view;
 mod namespaces;
 mod privileges;
 mod rules;
-mod view;
 
 use std::convert::Infallible;
 use std::ffi::CStr;
@@ -25,22 +26,22 @@ use nix::sys::signal::Signal;
 
 use crate::command::launch_protocol::{LaunchReply, LaunchRequest, MAX_REQUEST};
 use crate::command::lookup;
-use crate::command::sandbox::{Available, Layer};
+use crate::command::sandbox::{AvailableMeans, SandboxLayer};
 use crate::process::hide_inherited_files;
 use crate::{Enforced, Sandbox, StartError, raw};
+use allowlist::Allowlist;
 
-/// What a launcher is started with as its only argument.
+/// The only argument of a launcher.
 pub(crate) const ARGUMENT: &CStr = c"become-the-command";
 
-/// The descriptors of the request, of the replies, and of the empty network if the request has one.
+/// Descriptors of the request, of the replies, and of the empty network if the request has one.
 const REQUEST: i32 = 3;
 const REPLIES: i32 = 4;
 const NETWORK: i32 = 5;
 
-/// Is the launcher, if this process was started as one; returns only if it was not, or if it failed.
+/// Runs the launcher if this process was started as one. Returns if it was not, or if the launcher failed.
 ///
-/// Meant for the very start of `main`, before anything else: a launcher has one thread and no open files of
-/// its own.
+/// Call this at the very start of `main`: a launcher has one thread and no open files of its own.
 pub fn begin() -> Option<ExitCode> {
     const FAILED: u8 = 127;
     let mut arguments = std::env::args_os().skip(1);
@@ -50,7 +51,7 @@ pub fn begin() -> Option<ExitCode> {
         return None;
     }
     let (Ok(request), Ok(replies)) = (raw::inherited(REQUEST), raw::inherited(REPLIES)) else {
-        // Nobody else is there to hear of it.
+        // There is no other way to report it.
         let _best_effort =
             writeln!(io::stderr(), "this is how commands are started, and nothing to call by hand");
         return Some(FAILED.into());
@@ -58,14 +59,14 @@ pub fn begin() -> Option<ExitCode> {
     let mut replies = File::from(replies);
     let done = read(request.into()).and_then(|request| {
         prepare(&request, &mut replies)?;
-        if request.is_rehearsal {
+        if request.is_preflight {
             find_program(&request)
         } else {
             become_program(&request).map(|never| match never {})
         }
     });
     let Err(error) = done else { return Some(ExitCode::SUCCESS) };
-    // Whoever waits for it may be gone.
+    // The reader may be gone.
     let _best_effort = reply(&mut replies, &LaunchReply::Failed(error));
     Some(FAILED.into())
 }
@@ -84,15 +85,15 @@ fn reply(replies: &mut File, reply: &LaunchReply) -> io::Result<()> {
     replies.write_all(&reply.encode()?)
 }
 
-/// Makes this process what the program is to run as, and reports that it is ready.
+/// Takes on the user, the umask and the sandbox, and reports that this process is ready.
 fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError> {
-    // The language's start-up ignores it; the program is to have it at its default, like every signal.
+    // Rust ignores it at its start; the program gets every signal at its default.
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
     let confinement =
         request.sandbox.as_ref().map(|sandbox| Confinement::enter(sandbox, request)).transpose()?;
     if confinement.is_some() {
-        privileges::renounce().map_err(step("sandbox", "privileges can't be given up for good"))?;
+        privileges::forbid_new().map_err(step("sandbox", "privileges can't be given up for good"))?;
     }
     if let Some(identity) = &request.identity {
         privileges::take_on(identity)?;
@@ -111,7 +112,7 @@ fn become_program(request: &LaunchRequest) -> Result<Infallible, StartError> {
     Err(diagnose(request, error))
 }
 
-/// Tells whether the program can be seen from here.
+/// Checks that the program can be seen from here.
 fn find_program(request: &LaunchRequest) -> Result<(), StartError> {
     let found = rustix::fs::access(&request.program, rustix::fs::Access::EXEC_OK);
     found.map_err(|error| diagnose(request, error.into()))
@@ -129,7 +130,7 @@ fn execute(request: &LaunchRequest) -> io::Result<Infallible> {
     Ok(nix::unistd::execve(program, &request.arguments, &request.environment)?)
 }
 
-/// Names the property and the step that an error belongs to.
+/// Returns a function that adds property and step to an error.
 fn step<E: Into<io::Error>>(property: &'static str, step: &'static str) -> impl Fn(E) -> StartError {
     move |source| StartError::Step {
         property: property.to_owned(),
@@ -138,7 +139,8 @@ fn step<E: Into<io::Error>>(property: &'static str, step: &'static str) -> impl 
     }
 }
 
-/// Opens the null device anew if it is standard input: through the handle from outside, its owner could change it.
+/// Opens the null device anew if it is standard input: through the descriptor from outside, its owner could
+/// change the device.
 fn own_null_device() -> io::Result<()> {
     const NULL: &CStr = c"/dev/null";
     let outside = rustix::fs::fstat(io::stdin())?;
@@ -151,12 +153,12 @@ fn own_null_device() -> io::Result<()> {
     Ok(())
 }
 
-/// A sandbox whose view of the file system stands, and whose rules do not hold yet.
+/// Sandbox whose view of the file system exists, and whose rules are not in force yet.
 struct Confinement<'s> {
     sandbox: &'s Sandbox,
-    available: Available,
+    available: AvailableMeans,
     enforced: Enforced,
-    grants: grants::Grants,
+    allowlist: Allowlist,
 }
 
 impl<'s> Confinement<'s> {
@@ -164,39 +166,39 @@ impl<'s> Confinement<'s> {
         let is_off = |layer| request.switched_off.contains(&layer);
         let empty = request.has_network.then(|| raw::inherited(NETWORK)).transpose();
         let empty = empty.map_err(step("launcher", "its network can't be found"))?;
-        let no_namespaces = if is_off(Layer::Namespaces) {
+        let no_namespaces = if is_off(SandboxLayer::Namespaces) {
             Some("switched off".to_owned())
         } else {
             let entered = namespaces::enter(sandbox.network, empty.as_ref(), request.identity.is_some());
             entered.err().map(|error| error.to_string())
         };
         let newest = request.switched_off.iter().find_map(|layer| match layer {
-            Layer::LandlockNewerThan(version) => Some(*version),
+            SandboxLayer::LandlockNewerThan(version) => Some(*version),
             _ => None,
         });
-        let landlock = if is_off(Layer::Landlock) { 0 } else { raw::landlock_version() };
-        let available = Available {
+        let landlock = if is_off(SandboxLayer::Landlock) { 0 } else { raw::landlock_version() };
+        let available = AvailableMeans {
             no_namespaces,
             landlock: newest.map_or(landlock, |newest| landlock.min(newest)),
-            seccomp: !is_off(Layer::Seccomp) && filter::is_available(),
+            seccomp: !is_off(SandboxLayer::Seccomp) && filter::is_available(),
         };
         let enforced = available.enforce(sandbox);
         if !enforced.missing.is_empty() && !sandbox.advisory {
             return Err(StartError::NotEnforceable { missing: enforced.missing });
         }
-        let mut grants = grants::open(sandbox)?;
+        let mut allowlist = Allowlist::open(sandbox)?;
         if available.no_namespaces.is_none() {
-            view::enter(&mut grants)?;
+            mount_view::enter(&mut allowlist)?;
             own_null_device().map_err(step("sandbox", "its standard input can't be opened in it"))?;
         }
-        Ok(Self { sandbox, available, enforced, grants })
+        Ok(Self { sandbox, available, enforced, allowlist })
     }
 
-    /// Lets the rules hold, from here on and for good.
+    /// Puts the rules into force for good.
     fn lock(self) -> Result<Enforced, StartError> {
         privileges::drop_all().map_err(step("sandbox", "capabilities can't be dropped"))?;
         if self.available.landlock > 0 {
-            rules::restrict(self.available.landlock, &self.grants)
+            rules::restrict(self.available.landlock, &self.allowlist)
                 .map_err(step("sandbox", "Landlock can't be put into force"))?;
         }
         if self.available.seccomp {

@@ -1,14 +1,13 @@
-//! The only door to the machine: running commands, files, the clock, users, signals, what the kernel tells.
+//! The only door to the machine: commands, files, the clock, users, signals, facts of the kernel.
 //!
-//! Everything that can be asked of the machine is a trait here with one real implementation, so that what is built on
-//! it can be tested with another one and without a machine. This is the one crate that may
-//! use the standard library's process, filesystem, environment and clock calls, and `nix`, `rustix` and
-//! `libc`.
+//! Every access to the machine is a trait with one real implementation, so that its users can be tested with
+//! another one and without a machine. Only this crate may use the process, filesystem, environment and clock
+//! calls of the standard library, and `nix`, `rustix` and `libc`.
 //!
 //! # Running commands from another program
 //!
-//! Get a runner, start a command in a directory and with an environment, see its lines while it runs, wait for
-//! its end, and let go of what it used:
+//! Make a runner, start a command with a directory and an environment, read its lines while it runs, wait for
+//! its end, and remove the directory:
 //!
 //! ```
 //! use std::time::Duration;
@@ -32,9 +31,9 @@
 //!
 //! let mut lines = Vec::new();
 //! let mut on_line = |_stream, line: &str| {
-//!     // It still runs, and waits for this.
+//!     // The command still runs, and waits for this file.
 //!     if line == "hello" {
-//!         std::fs::write(workdir.path().join("answer"), "").expect("it is ours");
+//!         std::fs::write(workdir.path().join("answer"), "").expect("a file");
 //!     }
 //!     lines.push(line.to_owned());
 //! };
@@ -47,8 +46,11 @@
 //! # }
 //! ```
 //!
-//! A command as another user, with a umask or in a [`Sandbox`] goes through a [`launcher`], which is this program
-//! itself: `examples/sandbox.rs` shows one.
+//! A command as another user, with a umask or in a [`Sandbox`] is started by a [`launcher`], which can be
+//! this program itself, as in `examples/sandbox.rs`.
+//!
+//! An [`Executor`] is one level above: it resolves users, paths and programs by their names, as a manifest
+//! has them.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -59,27 +61,28 @@ mod account;
 mod clock;
 mod command;
 mod configuration;
+mod environment;
 mod executor;
 mod files;
 pub mod launcher;
 mod machine;
-mod outlet;
+mod non_blocking_writer;
 mod private;
 mod process;
 mod raw;
 pub mod signals;
 pub mod state;
-mod surroundings;
 
 pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, Deadline, SystemClock, after};
 #[cfg(feature = "testing")]
-pub use command::Layer;
+pub use command::SandboxLayer;
 pub use command::{
     Cancellation, CancellationSource, Captured, Command, Enforced, Exit, Finished, Level, Means, Process,
     Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
+pub use environment::{Terminal, absolute, environment, random, variable};
 pub use executor::{
     BaseEnvironment, Executor, Launch, LaunchPlan, LocalExecutor, LocalSystem, Purpose, RunnerMiddleware,
     SandboxRequest, Workdir,
@@ -89,10 +92,9 @@ pub use files::{
     NewFile, PathState, ReadContent, Step, SystemFiles, read_at_most, sha256, slug, unescape,
 };
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
-pub use outlet::Outlet;
+pub use non_blocking_writer::NonBlockingWriter;
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};
-pub use surroundings::{Terminal, absolute, environment, random, variable};
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -102,24 +104,24 @@ use std::time::Duration;
 
 use ccm_model::Stream;
 
-/// A future of the current thread that borrows; what a trait object returns in place of an `async fn`.
+/// Future of the current thread that borrows. Trait objects return it in place of an `async fn`.
 pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The doors that a run is given.
+/// Doors to the machine that a run has.
 #[derive(Clone, Copy)]
 pub struct Host<'a> {
     /// Starts commands.
     pub executor: &'a dyn Executor,
     /// Looks up accounts, programs and variables of this machine.
     pub system: &'a dyn LocalSystem,
-    /// Looks at files.
+    /// Reads and changes files.
     pub files: &'a dyn Files,
-    /// Tells the time.
+    /// Returns the time.
     pub clock: &'a dyn Clock,
 }
 
 impl Host<'_> {
-    /// Waits, but not longer than the run may go on. Tells whether all of the time has passed.
+    /// Waits, but not longer than the run goes on. Returns `true` if all of the time has passed.
     pub async fn pause(&self, duration: Duration, cancellation: &Cancellation) -> bool {
         tokio::select! {
             biased;
@@ -128,9 +130,9 @@ impl Host<'_> {
         }
     }
 
-    /// Runs a tool that does harm if it is ended half way, such as one that installs packages: a stop lets it
-    /// go on for that long before it is ended, and does not keep it from being started. A kill ends it at once, and so
-    /// does a line, as at a stop, on which `on_line` breaks.
+    /// Runs a tool that does harm if it is ended half way, such as one that installs packages. A stop lets
+    /// the tool go on for `patience` before it is ended, and does not keep it from being started. A kill ends
+    /// the tool at once. If `on_line` breaks, the tool is ended as at a stop without patience.
     pub async fn run_patiently(
         &self,
         command: &Command,

@@ -1,7 +1,8 @@
-//! A directory of a command's own, which goes when the command has ended, whatever became of it.
+//! Private directories of commands. Each is removed once its command has ended, whatever its result.
 //!
-//! It lies in the system's place for temporary files: `ccm-private-NUMBER`, of the user who runs ccm, with `work`
-//! in it for the command. Who has made it holds a lock on it. One without a lock is what a killed run has left.
+//! A private directory is `ccm-private-NUMBER` in the system's directory for temporary files. It belongs to
+//! the user who runs ccm, and holds `work` for the command. ccm keeps a lock on it; one without a lock was
+//! left by a killed run.
 
 use std::ffi::OsString;
 use std::io;
@@ -24,41 +25,42 @@ use crate::random;
 
 const PREFIX: &str = "ccm-private-";
 const WORK: &str = "work";
-/// How long it may take to remove one: what a command has left running could go on filling it for ever.
-const LONGEST: Duration = Duration::from_secs(10);
+/// Maximum time to remove one: processes that a command left running could go on filling it for ever.
+const REMOVE_TIMEOUT: Duration = Duration::from_secs(10);
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Others walk through it, by a name that they can't guess but are told.
+/// Other users may pass through the outer directory to `work`, if they are given its name. They can't list or
+/// guess names.
 const OUTER: Mode = Mode::RWXU.union(Mode::XGRP).union(Mode::XOTH);
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// A directory of a command's own. It is removed with this value, at the latest.
+/// Private directory of a command. It is removed with this value, at the latest.
 #[derive(Debug)]
 pub struct PrivateDirectory {
     path: PathBuf,
-    /// None once it is gone, and for one that only a test has invented.
+    /// `None` once it is removed, and for the fake of a test.
     held: Option<Held>,
 }
 
-/// What is held of it, by descriptor.
+/// Open descriptors of a private directory.
 #[derive(Debug)]
 struct Held {
-    place: OwnedFd,
+    parent: OwnedFd,
     name: OsString,
-    /// The lock is on it.
+    /// Holds the lock.
     outer: OwnedFd,
 }
 
 impl PrivateDirectory {
-    /// Makes one that only that user can enter; none is the user who runs ccm.
+    /// Makes a directory that only that user can enter; `None` is the user who runs ccm.
     pub(crate) fn make(owner: Option<&Identity>) -> io::Result<Self> {
-        let place = place()?;
-        let directory = openat(CWD, &place, DIRECTORY, Mode::empty())?;
+        let parent = parent()?;
+        let directory = openat(CWD, &parent, DIRECTORY, Mode::empty())?;
         loop {
             let name = OsString::from(format!("{PREFIX}{:032x}", random()));
             mkdirat(&directory, &name, OUTER)?;
-            // From here on it is removed, also if the rest fails. Before the lock holds, another run may take it
-            // for what was left.
+            // From here on it is removed, also if the rest fails. Until the lock is held, another run may
+            // take it for one that a killed run left, and remove it.
             let outer = match openat(&directory, &name, DIRECTORY, Mode::empty()) {
                 Ok(outer) => outer,
                 Err(Errno::NOENT) => continue,
@@ -68,8 +70,8 @@ impl PrivateDirectory {
             if !is_locked || !is_at(&directory, &name, &outer)? {
                 continue;
             }
-            let path = place.join(&name).join(WORK);
-            let made = Self { path, held: Some(Held { place: directory, name, outer }) };
+            let path = parent.join(&name).join(WORK);
+            let made = Self { path, held: Some(Held { parent: directory, name, outer }) };
             made.make_work(owner)?;
             return Ok(made);
         }
@@ -85,25 +87,25 @@ impl PrivateDirectory {
         Ok(())
     }
 
-    /// Directory in which they are made, an error if none can be made in it.
-    pub(crate) fn place() -> io::Result<PathBuf> {
-        let place = place()?;
-        accessat(CWD, &place, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
-        Ok(place)
+    /// Returns the directory that holds private directories; an error if none can be made in it.
+    pub(crate) fn parent() -> io::Result<PathBuf> {
+        let parent = parent()?;
+        accessat(CWD, &parent, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+        Ok(parent)
     }
 
-    /// A directory that does not exist.
+    /// Returns the value for a directory that does not exist.
     #[cfg(feature = "testing")]
-    pub fn invented(path: impl Into<PathBuf>) -> Self {
+    pub fn fake(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), held: None }
     }
 
-    /// Where it is, seen from the root without links.
+    /// Returns the absolute path, without links.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Removes it with all that is in it.
+    /// Removes the directory with everything in it.
     pub fn remove(mut self) -> io::Result<()> {
         self.held.take().map_or(Ok(()), |held| held.remove())
     }
@@ -111,58 +113,59 @@ impl PrivateDirectory {
 
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
-        // Nobody is there to be told. The next run tries again.
+        // An error can't be reported here. The next run tries again.
         let _best_effort = self.held.take().map(|held| held.remove());
     }
 }
 
 impl Held {
     fn remove(&self) -> io::Result<()> {
-        remove(&self.place, &self.name, &self.outer)
+        remove(&self.parent, &self.name, &self.outer)
     }
 }
 
-/// Removes what killed runs of this user have left; what can't be removed stays for the next time.
+/// Removes private directories that killed runs of this user have left. Those that can't be removed are left
+/// for the next time.
 pub fn remove_private_leftovers() {
-    let Ok(place) = openat(CWD, std::env::temp_dir(), OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    let Ok(parent) = openat(CWD, std::env::temp_dir(), OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
     else {
         return;
     };
-    let Ok(entries) = Dir::read_from(&place) else { return };
+    let Ok(entries) = Dir::read_from(&parent) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_bytes().starts_with(PREFIX.as_bytes()))
     {
         let name = OsString::from(std::ffi::OsStr::from_bytes(entry.file_name().to_bytes()));
-        let Ok(outer) = openat(&place, &name, DIRECTORY, Mode::empty()) else { continue };
+        let Ok(outer) = openat(&parent, &name, DIRECTORY, Mode::empty()) else { continue };
         let ours =
             |found: Stat| found.st_uid == geteuid().as_raw() && found.st_mode & WRITABLE_BY_OTHERS == 0;
-        let is_left = fstat(&outer).is_ok_and(ours)
+        let is_leftover = fstat(&outer).is_ok_and(ours)
             && flock(&outer, FlockOperation::NonBlockingLockExclusive).is_ok()
-            && is_at(&place, &name, &outer).unwrap_or(false);
-        if is_left {
-            let _next_time = remove(&place, &name, &outer);
+            && is_at(&parent, &name, &outer).unwrap_or(false);
+        if is_leftover {
+            let _next_time = remove(&parent, &name, &outer);
         }
     }
 }
 
-fn place() -> io::Result<PathBuf> {
+fn parent() -> io::Result<PathBuf> {
     std::env::temp_dir().canonicalize()
 }
 
-fn is_at(place: &OwnedFd, name: &OsString, directory: &OwnedFd) -> io::Result<bool> {
+fn is_at(parent: &OwnedFd, name: &OsString, directory: &OwnedFd) -> io::Result<bool> {
     let held = fstat(directory)?;
-    match statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
+    match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => Ok((found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)),
         Err(Errno::NOENT) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-fn remove(place: &OwnedFd, name: &OsString, outer: &OwnedFd) -> io::Result<()> {
-    remove_within(LONGEST, place, name, outer)
+fn remove(parent: &OwnedFd, name: &OsString, outer: &OwnedFd) -> io::Result<()> {
+    remove_within(REMOVE_TIMEOUT, parent, name, outer)
 }
 
-fn remove_within(longest: Duration, place: &OwnedFd, name: &OsString, outer: &OwnedFd) -> io::Result<()> {
-    let until = Instant::now() + longest;
+fn remove_within(timeout: Duration, parent: &OwnedFd, name: &OsString, outer: &OwnedFd) -> io::Result<()> {
+    let until = Instant::now() + timeout;
     let (source, cancellation) = CancellationSource::new();
     let before = |directory: &OwnedFd| {
         open_up(directory);
@@ -187,14 +190,15 @@ fn remove_within(longest: Duration, place: &OwnedFd, name: &OsString, outer: &Ow
         Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
     }
-    Ok(unlinkat(place, name, AtFlags::REMOVEDIR)?)
+    Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Lets its owner in, so that a command can't keep its directory by taking its own rights away.
+/// Gives the owner access to a directory, so that a command can't keep its directory by removing its own
+/// permissions.
 fn open_up(directory: &OwnedFd) {
-    // Root needs no leave, and what is not ours shows itself in the next step.
+    // Root needs no permission. A directory of another user is an error of the next step.
     if !geteuid().is_root() {
-        // The path of the descriptor leads to what was opened, and to nothing that took its place.
+        // The path of the descriptor leads to the directory that was opened, whatever has its name now.
         let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
         let _next_step_tells = rustix::fs::chmod(path, Mode::RWXU);
     }
@@ -207,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_private_and_goes_with_all_that_is_in_it() {
+    fn it_is_private_and_removed_with_everything_in_it() {
         let made = PrivateDirectory::make(None).expect("a directory");
         let path = made.path().to_owned();
         let found = path.metadata().expect("it is there");
@@ -225,27 +229,27 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_become_empty_in_time_is_left() {
+    fn one_that_does_not_become_empty_in_time_is_kept() {
         let made = PrivateDirectory::make(None).expect("a directory");
         std::fs::create_dir(made.path().join("deep")).expect("a directory");
         std::fs::write(made.path().join("deep/file"), "x").expect("a file");
         let held = made.held.as_ref().expect("it is held");
         let error =
-            remove_within(Duration::ZERO, &held.place, &held.name, &held.outer).expect_err("too late");
+            remove_within(Duration::ZERO, &held.parent, &held.name, &held.outer).expect_err("too late");
         assert_eq!(error.to_string(), "it does not become empty");
         made.remove().expect("in time");
     }
 
     #[test]
-    fn it_goes_when_it_is_let_go() {
+    fn it_is_removed_when_it_is_dropped() {
         let path = PrivateDirectory::make(None).expect("a directory").path().to_owned();
         assert!(!path.parent().expect("a parent").exists());
     }
 
     #[test]
-    fn what_was_left_is_removed_and_what_is_used_is_kept() {
+    fn a_leftover_is_removed_and_one_in_use_is_kept() {
         let used = PrivateDirectory::make(None).expect("a directory");
-        // Put into its place whole: another test may clean up at any moment.
+        // Renamed when it is complete: another test may clean up at any moment.
         let number = random();
         let made = std::env::temp_dir().join(format!("ccm-test-{number:032x}"));
         std::fs::DirBuilder::new().mode(0o711).create(&made).expect("a directory");

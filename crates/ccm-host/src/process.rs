@@ -1,4 +1,4 @@
-//! Making the process of ccm itself ready, once, before it does anything else.
+//! Preparing the process of ccm itself, once, before it does anything else.
 
 use std::fs::{File, read_dir};
 use std::io;
@@ -9,67 +9,68 @@ use rustix::io::{Errno, fcntl_getfd};
 
 use crate::raw;
 
-/// Says why the process could not be made ready.
+/// Error of preparing the process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrepareError {
     /// A standard stream is closed and could not be replaced.
     #[error("\"/dev/null\" could not be opened in place of a closed standard stream")]
     NullDevice {
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
     /// An inherited file could not be kept from the commands to come.
     #[error("inherited open files could not be hidden from commands")]
     Inherited {
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The end of commands could not be made visible.
+    /// Exit codes of commands could not be made readable.
     #[error("the signal SIGCHLD could not be given its default effect")]
     ChildSignal {
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
-/// Frees the process from what it inherited: the umask, open files, an ignored `SIGCHLD`. A file that grows
-/// to its limit becomes an error of the one who writes, where the signal `SIGXFSZ` would end the process.
+/// Frees the process from inherited state: the umask, open files, an ignored `SIGCHLD`. Ignores `SIGXFSZ`, so
+/// that a file at its size limit is an error of the write and does not end the process.
 ///
-/// Meant for the start of a program, before it opens a file or starts a thread.
+/// Call this at the start of a program, before it opens a file or starts a thread.
 pub fn prepare_process() -> Result<(), PrepareError> {
     open_standard_streams().map_err(|source| PrepareError::NullDevice { source })?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     hide_inherited_files().map_err(|source| PrepareError::Inherited { source })?;
-    // While it is ignored, the kernel throws the exit codes of children away.
+    // While SIGCHLD is ignored, the kernel drops the exit codes of children.
     raw::set_default(Signal::SIGCHLD).map_err(|source| PrepareError::ChildSignal { source })?;
-    // To have failed means to end as any program does.
+    // After a failure the process ends at the limit, as other programs do.
     let _best_effort = raw::ignore(Signal::SIGXFSZ);
     keep_freed_blocks();
     Ok(())
 }
 
-/// Lets the allocator use large blocks again after they were freed.
+/// Lets the allocator reuse large blocks after they were freed.
 ///
-/// glibc maps each block of more than 128 KiB by itself and gives its pages back when it is freed, until a larger mapped
-/// block was freed once. Without this the pages of a manifest's text are given back just before as many are needed
-/// for what was read from it, and a page costs as much as a system call. Elsewhere it has no effect.
+/// glibc maps each block of more than 128 KiB by itself and returns its pages when it is freed, until a
+/// larger mapped block was freed once. Without this call the pages of a manifest's text are returned just
+/// before as many are needed for the catalog, and a page costs as much as a system call. Other allocators
+/// ignore the call.
 fn keep_freed_blocks() {
-    /// A little below the largest that glibc learns from.
+    /// A little below the maximum of glibc's threshold.
     const LARGEST: usize = (32 << 20) - (64 << 10);
     let mut block: Vec<u8> = Vec::new();
-    // The memory is never touched, so none is used. Where it can't be had, nothing is lost.
+    // The memory is never touched, so that none is used. A failure loses nothing but speed.
     let _best_effort = block.try_reserve_exact(LARGEST);
     drop(std::hint::black_box(block));
 }
 
-/// Opens the null device for each closed standard stream; else the next file opened would take its number,
-/// and be written to as if it were the terminal.
+/// Opens the null device for each closed standard stream. Else the next opened file would get its number, and
+/// output meant for the terminal would be written to the file.
 fn open_standard_streams() -> io::Result<()> {
     let is_closed = |stream: &dyn AsFd| fcntl_getfd(stream.as_fd()) == Err(Errno::BADF);
     for closed in [is_closed(&io::stdin()), is_closed(&io::stdout()), is_closed(&io::stderr())] {
         if closed {
-            // The lowest free number is the one that was found closed.
+            // The lowest free number is that of the closed stream.
             let null = File::options().read(true).write(true).open("/dev/null")?;
             let _stays_open = null.into_raw_fd();
         }
@@ -77,13 +78,13 @@ fn open_standard_streams() -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps every open file but the three from the programs that this process starts or becomes.
+/// Closes every open file except the three standard streams in programs that this process starts or becomes.
 pub(crate) fn hide_inherited_files() -> io::Result<()> {
     const FIRST: i32 = 3;
     if raw::close_on_exec_from(FIRST).is_ok() {
         return Ok(());
     }
-    // Kernels before 5.11 can't do it in one call.
+    // Kernels before 5.11 have no single call for that.
     for entry in read_dir("/proc/self/fd")? {
         let name = entry?.file_name();
         let descriptor = name.to_str().and_then(|name| name.parse().ok());

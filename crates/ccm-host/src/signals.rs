@@ -1,4 +1,4 @@
-//! The signals that ask ccm to end.
+//! Signals that ask ccm to end.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -12,12 +12,12 @@ use tokio::io::unix::AsyncFd;
 
 use crate::{Deadline, raw};
 
-/// A signal that asked ccm to end.
+/// Signal that asked ccm to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
-    /// Its name, such as `SIGINT`.
+    /// Name, such as `SIGINT`.
     pub name: &'static str,
-    /// Its number; a program ended by it exits with 128 more.
+    /// Number. A program that a signal ended has exit code 128 plus this number.
     pub number: i32,
 }
 
@@ -26,9 +26,9 @@ pub struct Signal {
 pub struct Signals(SignalFd);
 
 impl Signals {
-    /// Starts to catch them; must be called before the first thread is started that could get one.
+    /// Starts to catch the signals. Call this before the first thread starts, which could get one.
     ///
-    /// One that was ignored when ccm started (`nohup`) stays ignored.
+    /// A signal that was ignored when ccm started (`nohup`) stays ignored.
     pub fn listen() -> io::Result<Self> {
         let mut caught = SigSet::empty();
         for number in [Number::SIGINT, Number::SIGTERM, Number::SIGHUP, Number::SIGQUIT] {
@@ -36,12 +36,12 @@ impl Signals {
                 caught.add(number);
             }
         }
-        // A signal that is blocked waits in the descriptor instead of interrupting a thread.
+        // A blocked signal waits in the descriptor instead of interrupting a thread.
         caught.thread_block()?;
         Ok(Self(SignalFd::with_flags(&caught, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?))
     }
 
-    /// Waits for the next one, within a runtime.
+    /// Waits for the next signal, within a runtime.
     pub async fn next(&self) -> io::Result<Signal> {
         let ready: AsyncFd<OwnedFd> = raw::watch(self.0.as_fd().try_clone_to_owned()?)?;
         loop {
@@ -53,7 +53,7 @@ impl Signals {
         }
     }
 
-    /// Waits for the next one, outside of a runtime and not beyond a deadline. None if that has come.
+    /// Waits for the next signal, outside of a runtime. Returns `None` at the deadline.
     pub fn wait(&self, deadline: Option<Deadline>) -> io::Result<Option<Signal>> {
         loop {
             if let Some(signal) = self.read()? {
@@ -63,7 +63,7 @@ impl Signals {
             if left == Some(Duration::ZERO) {
                 return Ok(None);
             }
-            // Longer than the kernel can count is as good as for ever.
+            // A time that the kernel can't hold is as good as for ever.
             let left = left.and_then(|left| Timespec::try_from(left).ok());
             match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], left.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}

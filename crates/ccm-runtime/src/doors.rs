@@ -34,7 +34,7 @@ pub trait Doors {
     /// Opens the door to commands, once for a session. It hides `secrets` in what commands print, and starts commands
     /// that need another user or a sandbox through `launcher`.
     fn commands(&self, secrets: &Secrets, launcher: Option<&Path>) -> Result<Box<dyn Commands>, RunnerError> {
-        let runner = SystemRunner::new()?.hiding(secrets.clone());
+        let runner = SystemRunner::new()?.redacting(secrets.clone());
         Ok(match launcher {
             Some(launcher) => Box::new(runner.with_launcher(launcher)),
             None => Box::new(runner),

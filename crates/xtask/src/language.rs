@@ -70,7 +70,7 @@ const RETIRED_NAMES: &[(&str, &str)] = &[
     ("Moment", "Phase"),
     ("Nature", "StaticType"),
     ("Offer", "Availability"),
-    ("Outlet", "NonBlockingWriter"),
+    ("NonBlockingWriter", "NonBlockingWriter"),
     ("Reached", "RuntimeContext"),
     ("RunnerAround", "RunnerMiddleware"),
     ("Setting", "ApplyContext"),

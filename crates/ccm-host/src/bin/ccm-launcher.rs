@@ -1,8 +1,9 @@
-//! The launcher by itself, for programs that run commands through this crate and are no launcher themselves.
+//! The launcher as a program of its own, for programs that run commands through this crate and are no
+//! launcher themselves.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Not started as one: there is nothing else that it does.
+    // Started by hand: it has no other use.
     ccm_host::launcher::begin().unwrap_or(ExitCode::from(2))
 }

@@ -1,11 +1,11 @@
-//! Keeping the beginning and the end of a stream in bounded memory.
+//! The beginning and the end of a stream, kept in bounded memory.
 
 use super::Captured;
 
-/// How much of the beginning is kept.
-const HEAD: usize = 1024 * 1024;
-/// How much of the end is kept.
-const TAIL: usize = 64 * 1024;
+/// Maximum number of bytes kept of the beginning.
+const MAX_HEAD: usize = 1024 * 1024;
+/// Maximum number of bytes kept of the end.
+const MAX_TAIL: usize = 64 * 1024;
 
 /// Collects a stream.
 #[derive(Debug, Default)]
@@ -18,19 +18,19 @@ pub(super) struct Capture {
 
 impl Capture {
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        let (head, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
+        let (head, rest) = bytes.split_at(bytes.len().min(MAX_HEAD - self.head.len()));
         self.head.extend_from_slice(head);
         self.behind_head += rest.len() as u64;
-        let rest = &rest[rest.len().saturating_sub(TAIL)..];
-        if self.recent.len() + rest.len() > 2 * TAIL {
-            self.recent.drain(..self.recent.len() - TAIL);
+        let rest = &rest[rest.len().saturating_sub(MAX_TAIL)..];
+        if self.recent.len() + rest.len() > 2 * MAX_TAIL {
+            self.recent.drain(..self.recent.len() - MAX_TAIL);
         }
         self.recent.extend_from_slice(rest);
     }
 
     pub(super) fn finish(self) -> Captured {
         let mut tail = self.recent;
-        tail.drain(..tail.len().saturating_sub(TAIL));
+        tail.drain(..tail.len().saturating_sub(MAX_TAIL));
         Captured { head: self.head, dropped: self.behind_head - tail.len() as u64, tail }
     }
 }
@@ -52,13 +52,13 @@ mod tests {
         for (printed, head, tail, dropped) in [
             (0, 0, 0, 0),
             (1, 1, 0, 0),
-            (HEAD, HEAD, 0, 0),
-            (HEAD + 1, HEAD, 1, 0),
-            (HEAD + TAIL, HEAD, TAIL, 0),
-            (HEAD + TAIL + 1, HEAD, TAIL, 1),
-            (HEAD + 5 * TAIL + 7, HEAD, TAIL, 4 * TAIL + 7),
+            (MAX_HEAD, MAX_HEAD, 0, 0),
+            (MAX_HEAD + 1, MAX_HEAD, 1, 0),
+            (MAX_HEAD + MAX_TAIL, MAX_HEAD, MAX_TAIL, 0),
+            (MAX_HEAD + MAX_TAIL + 1, MAX_HEAD, MAX_TAIL, 1),
+            (MAX_HEAD + 5 * MAX_TAIL + 7, MAX_HEAD, MAX_TAIL, 4 * MAX_TAIL + 7),
         ] {
-            for read in [4096, 65_536, 3 * HEAD] {
+            for read in [4096, 65_536, 3 * MAX_HEAD] {
                 let found = captured(&vec![b'x'; printed], read);
                 let lengths = (found.head.len(), found.tail.len(), found.dropped, found.truncated());
                 assert_eq!(lengths, (head, tail, dropped as u64, dropped > 0), "{printed} bytes by {read}");
@@ -69,10 +69,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
         #[test]
-        fn what_is_kept_does_not_depend_on_the_reads(length in HEAD - 10..HEAD + 4 * TAIL, read in 1000_usize..200_000) {
+        fn what_is_kept_does_not_depend_on_the_reads(length in MAX_HEAD - 10..MAX_HEAD + 4 * MAX_TAIL, read in 1000_usize..200_000) {
             let printed: Vec<u8> = (0..=250).cycle().take(length).collect();
             let found = captured(&printed, read);
-            prop_assert_eq!(&found.head[..], &printed[..length.min(HEAD)]);
+            prop_assert_eq!(&found.head[..], &printed[..length.min(MAX_HEAD)]);
             prop_assert!(printed.ends_with(&found.tail));
             prop_assert_eq!(found.head.len() as u64 + found.dropped + found.tail.len() as u64, length as u64);
         }

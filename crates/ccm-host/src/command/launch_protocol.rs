@@ -5,23 +5,23 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::sandbox::Layer;
+use super::sandbox::SandboxLayer;
 use super::{Enforced, Sandbox, StartError};
 use crate::Identity;
 
-/// Maximum size of a request in bytes. The kernel starts no program with more than 6 MiB of arguments and environment,
-/// and in JSON each of these bytes takes at most four.
+/// Maximum size of a request in bytes. The kernel starts no program with more than 6 MiB of arguments and
+/// environment, and in JSON each of these bytes takes at most four.
 pub(crate) const MAX_REQUEST: usize = 64 << 20;
 
 /// Maximum size of the replies of a launcher in bytes: they are read at its end, so they fit into a pipe.
 pub(crate) const MAX_REPLIES: u64 = 64 << 10;
 
-/// The program that a launcher becomes, and the process that it makes of itself before.
+/// Program that a launcher becomes, and the identity and confinement that it takes on before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LaunchRequest {
     #[serde(with = "path")]
     pub(crate) program: PathBuf,
-    /// With the program's own name in front.
+    /// The first one is the name of the program.
     pub(crate) arguments: Vec<CString>,
     pub(crate) environment: Vec<CString>,
     #[serde(with = "path")]
@@ -30,14 +30,14 @@ pub(crate) struct LaunchRequest {
     pub(crate) identity: Option<Identity>,
     pub(crate) umask: Option<u32>,
     pub(crate) sandbox: Option<Sandbox>,
-    pub(crate) switched_off: Vec<Layer>,
+    pub(crate) switched_off: Vec<SandboxLayer>,
     /// The launcher inherits an empty network.
     pub(crate) has_network: bool,
     /// The launcher does everything except become the program.
-    pub(crate) is_rehearsal: bool,
+    pub(crate) is_preflight: bool,
 }
 
-/// The result of a launcher.
+/// Result of a launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum LaunchReply {
     /// The launcher is about to become the program.
@@ -68,7 +68,7 @@ impl LaunchReply {
     }
 }
 
-/// A path that need not be UTF-8.
+/// Path that need not be UTF-8.
 pub(crate) mod path {
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ pub(crate) mod paths {
     }
 }
 
-/// An error of the system: its number, or its text if it has none.
+/// Error of the system: its number, or its text if it has no number.
 pub(crate) mod io_error {
     use std::io;
 
@@ -147,9 +147,9 @@ mod tests {
                 unix_sockets: true,
                 advisory: false,
             }),
-            switched_off: vec![Layer::Namespaces, Layer::LandlockNewerThan(2)],
+            switched_off: vec![SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)],
             has_network: true,
-            is_rehearsal: true,
+            is_preflight: true,
         }
     }
 

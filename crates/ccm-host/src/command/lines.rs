@@ -1,26 +1,26 @@
-//! Cutting a stream into lines of text while it comes.
+//! Lines of text, cut from a stream while it arrives.
 
-/// How much of a stream is handed on as lines.
-const SHARE: usize = 1024 * 1024;
-/// How long a line may grow before a part of it is handed on by itself.
-const LONGEST: usize = 64 * 1024;
+/// Maximum number of bytes of a stream that are handed on as lines.
+const MAX_SHARE: usize = 1024 * 1024;
+/// Maximum length of a line. A longer one is handed on in parts.
+const MAX_LINE: usize = 64 * 1024;
 
-/// Collects what of a line has come so far.
+/// Collects the part of a line that has arrived.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct LineSplitter {
     begun: Vec<u8>,
     taken: usize,
-    /// The line begun is the rest of one that was too long.
+    /// The line begun is the rest of a line that was too long.
     is_rest: bool,
 }
 
-impl Lines {
-    /// Takes the next bytes and hands on each line that they complete.
+impl LineSplitter {
+    /// Takes the next bytes, and hands on each line that they complete.
     pub(super) fn push(&mut self, bytes: &[u8], on_line: &mut dyn FnMut(&str)) {
-        let mut bytes = &bytes[..bytes.len().min(SHARE - self.taken)];
+        let mut bytes = &bytes[..bytes.len().min(MAX_SHARE - self.taken)];
         self.taken += bytes.len();
         while !bytes.is_empty() {
-            let room = LONGEST - self.begun.len();
+            let room = MAX_LINE - self.begun.len();
             if let Some(end) = bytes.iter().take(room + 1).position(|byte| *byte == b'\n') {
                 self.begun.extend_from_slice(&bytes[..end]);
                 bytes = &bytes[end + 1..];
@@ -29,14 +29,14 @@ impl Lines {
                 let (part, rest) = bytes.split_at(room.min(bytes.len()));
                 self.begun.extend_from_slice(part);
                 bytes = rest;
-                if self.begun.len() == LONGEST {
+                if self.begun.len() == MAX_LINE {
                     self.cut_line(on_line);
                 }
             }
         }
     }
 
-    /// Hands on a last line that has no end.
+    /// Hands on the last line if it has no line end.
     pub(super) fn finish(&mut self, on_line: &mut dyn FnMut(&str)) {
         if !self.begun.is_empty() {
             self.end_line(on_line);
@@ -52,9 +52,9 @@ impl Lines {
         self.is_rest = false;
     }
 
-    /// Hands on what is there of a line, and keeps back a character or a line end that is not complete.
+    /// Hands on the part of a line that has arrived, without an incomplete character or line end at its end.
     fn cut_line(&mut self, on_line: &mut dyn FnMut(&str)) {
-        let kept_back = if self.begun.ends_with(b"\r") { 1 } else { unfinished(&self.begun) };
+        let kept_back = if self.begun.ends_with(b"\r") { 1 } else { incomplete(&self.begun) };
         let complete = self.begun.len() - kept_back;
         on_line(&String::from_utf8_lossy(&self.begun[..complete]));
         self.begun.drain(..complete);
@@ -62,11 +62,11 @@ impl Lines {
     }
 }
 
-/// Counts the bytes at the end that begin a character without completing it, in a text that may hold bytes
-/// that are no text further up.
-fn unfinished(bytes: &[u8]) -> usize {
-    const LONGEST_CHARACTER: usize = 4;
-    let tail = &bytes[bytes.len().saturating_sub(LONGEST_CHARACTER - 1)..];
+/// Counts the bytes at the end that begin a character without completing it. Bytes before them need not be
+/// UTF-8.
+fn incomplete(bytes: &[u8]) -> usize {
+    const MAX_CHARACTER: usize = 4;
+    let tail = &bytes[bytes.len().saturating_sub(MAX_CHARACTER - 1)..];
     (0..tail.len())
         .map(|start| &tail[start..])
         .find(|end| {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn lines(bytes: &[u8], read: usize) -> Vec<String> {
-        let mut lines = Lines::default();
+        let mut lines = LineSplitter::default();
         let mut found = Vec::new();
         let mut keep = |line: &str| found.push(line.to_owned());
         bytes.chunks(read).for_each(|chunk| lines.push(chunk, &mut keep));
@@ -116,16 +116,16 @@ mod tests {
     #[test]
     fn an_endless_line_comes_in_parts_and_no_character_is_cut() {
         for (printed, parts) in [
-            ("x".repeat(LONGEST), vec![LONGEST]),
-            ("x".repeat(LONGEST) + "\n", vec![LONGEST]),
-            ("x".repeat(LONGEST) + "\r\ny", vec![LONGEST, 1]),
-            ("x".repeat(LONGEST - 1) + "\r\ny", vec![LONGEST - 1, 1]),
-            ("x".repeat(LONGEST) + "y\n", vec![LONGEST, 1]),
-            ("x".repeat(LONGEST) + "\n\n", vec![LONGEST, 0]),
-            ("x".repeat(LONGEST - 1) + "äy", vec![LONGEST - 1, 3]),
-            ("x".repeat(LONGEST - 2) + "😀y", vec![LONGEST - 2, 5]),
-            ("x".repeat(LONGEST - 3) + "😀y", vec![LONGEST - 3, 5]),
-            ("x".repeat(LONGEST - 4) + "😀y", vec![LONGEST, 1]),
+            ("x".repeat(MAX_LINE), vec![MAX_LINE]),
+            ("x".repeat(MAX_LINE) + "\n", vec![MAX_LINE]),
+            ("x".repeat(MAX_LINE) + "\r\ny", vec![MAX_LINE, 1]),
+            ("x".repeat(MAX_LINE - 1) + "\r\ny", vec![MAX_LINE - 1, 1]),
+            ("x".repeat(MAX_LINE) + "y\n", vec![MAX_LINE, 1]),
+            ("x".repeat(MAX_LINE) + "\n\n", vec![MAX_LINE, 0]),
+            ("x".repeat(MAX_LINE - 1) + "äy", vec![MAX_LINE - 1, 3]),
+            ("x".repeat(MAX_LINE - 2) + "😀y", vec![MAX_LINE - 2, 5]),
+            ("x".repeat(MAX_LINE - 3) + "😀y", vec![MAX_LINE - 3, 5]),
+            ("x".repeat(MAX_LINE - 4) + "😀y", vec![MAX_LINE, 1]),
         ] {
             for read in [1000, 65_536, 1_000_000] {
                 let found = lines(printed.as_bytes(), read);
@@ -137,15 +137,18 @@ mod tests {
 
     #[test]
     fn a_bad_byte_further_up_does_not_break_the_character_at_the_cut() {
-        let printed = [&b"\xff"[..], "x".repeat(LONGEST - 2).as_bytes(), "ä\n".as_bytes()].concat();
+        let printed = [&b"\xff"[..], "x".repeat(MAX_LINE - 2).as_bytes(), "ä\n".as_bytes()].concat();
         assert_eq!(lines(&printed, 4096).last().map(String::as_str), Some("ä"));
     }
 
     #[test]
     fn no_more_than_its_share_of_a_stream_is_handed_on() {
-        let found = lines("12345678\n".repeat(SHARE).as_bytes(), 65_536);
-        assert_eq!(found.iter().map(|line| line.len() + 1).sum::<usize>(), SHARE + 1);
-        assert_eq!(lines(&vec![b'x'; 3 * SHARE], 65_536).iter().map(String::len).sum::<usize>(), SHARE);
+        let found = lines("12345678\n".repeat(MAX_SHARE).as_bytes(), 65_536);
+        assert_eq!(found.iter().map(|line| line.len() + 1).sum::<usize>(), MAX_SHARE + 1);
+        assert_eq!(
+            lines(&vec![b'x'; 3 * MAX_SHARE], 65_536).iter().map(String::len).sum::<usize>(),
+            MAX_SHARE
+        );
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Finding a program, and saying why one could not be started.
+//! Finding a program, and the reason why one could not be started.
 
 use std::fs::{File, Metadata, metadata};
 use std::io::{self, Read as _};
@@ -16,7 +16,7 @@ pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartE
     let not_found = || StartError::NotFound { name: name.to_owned(), path: path.to_owned() };
     if name.contains('/') {
         let written = cwd.join(name);
-        // Without its `.` parts, for messages; a slash at its end, which demands a directory, was honoured.
+        // Without `.` parts, for messages. `metadata` has seen a slash at the end, which demands a directory.
         let program: PathBuf = written.components().collect();
         return match metadata(&written) {
             Ok(found) => executable(&program, &found).map(|()| program),
@@ -32,7 +32,7 @@ pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartE
         .ok_or_else(not_found)
 }
 
-/// The same with the eyes of somebody else.
+/// Finds a program as another user sees the files.
 pub(super) fn find_as(
     identity: &Identity,
     name: &str,
@@ -42,11 +42,12 @@ pub(super) fn find_as(
     if nix::unistd::geteuid().as_raw() == identity.uid {
         return find(name, path, cwd);
     }
-    let seen = account::with_eyes_of(identity, || find(name, path, cwd));
+    let seen = account::seeing_as(identity, || find(name, path, cwd));
     seen.unwrap_or_else(|source| Err(StartError::Spawn { program: name.into(), source }))
 }
 
-/// Says why a program could not be started there; `path` is what it may have been looked for in.
+/// Returns the reason why a program could not be started in a directory. `path` is the search path, for the
+/// message.
 pub(crate) fn diagnose(program: &Path, cwd: &Path, path: &str, source: io::Error) -> StartError {
     if let Err(source) = enterable(cwd) {
         return StartError::WorkingDirectory { path: cwd.to_owned(), source };
@@ -68,7 +69,7 @@ pub(crate) fn diagnose(program: &Path, cwd: &Path, path: &str, source: io::Error
     if let Err(error) = executable(&program, &found) {
         return error;
     }
-    // The program is sound, so the error is about the file that runs it.
+    // The program is sound, so the error concerns its interpreter.
     match interpreter(&program).map(|name| name.escape_debug().to_string()) {
         Some(interpreter) if is_absence(&source) => StartError::InterpreterMissing { program, interpreter },
         Some(interpreter) => {
@@ -81,8 +82,8 @@ pub(crate) fn diagnose(program: &Path, cwd: &Path, path: &str, source: io::Error
     }
 }
 
-/// The interpreter of a script, from as much of its first line as the kernel reads. A carriage return at the end of the
-/// line is a part of the name.
+/// Returns the interpreter of a script, from the part of its first line that the kernel reads. A carriage
+/// return at the end of the line is part of the name.
 fn interpreter(program: &Path) -> Option<String> {
     const FIRST_LINE: u64 = 256;
     let mut start = Vec::new();
@@ -92,7 +93,7 @@ fn interpreter(program: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(name).into_owned())
 }
 
-/// Checks that something that exists is a program that this user may run.
+/// Checks that an existing file is a program that this user may run.
 fn executable(program: &Path, found: &Metadata) -> Result<(), StartError> {
     let program = program.to_owned();
     if found.is_dir() {

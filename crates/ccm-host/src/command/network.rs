@@ -1,4 +1,4 @@
-//! A network in which there is nothing.
+//! The empty network of sandboxes.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -7,16 +7,16 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::geteuid;
 use rustix::io::fcntl_dupfd_cloexec;
 
-/// Makes one for all sandboxes of a run, because making one takes longer than all the rest of a sandbox: in it they
-/// have no socket, and so nothing to do with one another. None where only a user namespace could bring one, which
-/// each has to make for itself.
+/// Makes an empty network for all sandboxes of a run, because making one takes longer than the rest of a
+/// sandbox. No sandbox has a socket in it, so that sandboxes do not meet. Returns `None` if only a user
+/// namespace allows a network, which each sandbox makes for itself.
 pub(super) fn empty() -> Option<OwnedFd> {
-    /// Behind the places that a launcher finds its descriptors in.
+    /// First descriptor behind those that a launcher inherits by number.
     const LOWEST: i32 = 16;
     if !geteuid().is_root() {
         return None;
     }
-    // A thread can be in another network than its process.
+    // Only this thread enters the new network.
     let made = std::thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET).ok()?;
         let network = File::open("/proc/thread-self/ns/net").ok()?;

@@ -1,4 +1,4 @@
-//! What a sandbox asks for, and what of it the kernel enforces.
+//! Sandboxes: what they ask for, and what the kernel enforces of it.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -7,36 +7,37 @@ use serde::{Deserialize, Serialize};
 
 use super::launch_protocol::{path, paths};
 
-/// What a command is kept from.
+/// Confinement of a command.
 ///
-/// It reads what programs need to run (`/usr`, `/bin`, `/lib*`, a list of files in `/etc` without secrets),
-/// `read`, `write` and `workdir`; it writes only `write`, `workdir` and a `/tmp` of its own, which goes with
-/// it. It gains no privilege, whatever it executes.
+/// The command reads the files that programs need to run (`/usr`, `/bin`, `/lib*`, a list of files in `/etc`
+/// without secrets), `read`, `write` and `workdir`. It writes only `write`, `workdir` and a private `/tmp`,
+/// which is removed with the sandbox. It gains no privilege, whatever it executes.
 ///
-/// Paths are absolute, exist, and lead over no symbolic link, because whoever owns the link would choose what
-/// is opened.
+/// Paths are absolute, exist, and lead over no symbolic link, because the owner of a link could choose the
+/// file that is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// The directory that it works in, which it may read and write.
+    /// Working directory, which the command may read and write.
     #[serde(with = "path")]
     pub workdir: PathBuf,
-    /// What it may read and execute besides.
+    /// Further paths that the command may read and execute.
     #[serde(with = "paths")]
     pub read: Vec<PathBuf>,
-    /// What it may read, execute and write besides.
+    /// Further paths that the command may read, execute and write.
     #[serde(with = "paths")]
     pub write: Vec<PathBuf>,
-    /// It may use the network: IPv4 and IPv6, and ask the kernel about addresses and routes.
+    /// Allows the network: IPv4 and IPv6, and questions to the kernel about addresses and routes.
     pub network: bool,
-    /// It may use Unix sockets: those that it sees, which are its own.
+    /// Allows Unix sockets. The command sees only its own.
     pub unix_sockets: bool,
-    /// It runs also if not all of this can be enforced.
+    /// Runs the command also if not all of this can be enforced.
     pub advisory: bool,
 }
 
-/// Says why no sandbox opens a path, if none does; where that is seen from the path alone.
+/// Returns the reason why no sandbox opens a path, as far as the path alone shows one.
 ///
-/// Nothing below `/proc`, `/sys` and `/dev` is written as files are: it would act on the kernel and its devices.
+/// Paths below `/proc`, `/sys` and `/dev`, except `/dev/shm`, are never opened for writing: a write would act
+/// on the kernel and its devices.
 pub fn never_opened(path: &Path, to_write: bool) -> Option<&'static str> {
     let mut whole = PathBuf::from("/");
     for part in path.components() {
@@ -57,16 +58,16 @@ pub fn never_opened(path: &Path, to_write: bool) -> Option<&'static str> {
     is_process.then_some("a sandbox has a /proc of its own, which is open anyway")
 }
 
-/// What enforces something.
+/// Means of the kernel that enforces a part of a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Means {
-    /// A view of the file system that holds nothing else.
+    /// View of the file system that holds only the opened paths.
     Mounts,
-    /// A network, or shared memory, of its own.
+    /// Separate network or shared memory.
     Namespace,
-    /// Landlock, a set of rules of the kernel.
+    /// Landlock, rules of the kernel for files.
     Landlock,
-    /// A filter of system calls.
+    /// Filter of system calls.
     Seccomp,
 }
 
@@ -81,43 +82,43 @@ impl fmt::Display for Means {
     }
 }
 
-/// What of a sandbox was enforced, and by what.
+/// Enforced parts of a sandbox, each with its means.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enforced {
-    /// What keeps it from reading and writing elsewhere.
+    /// Reading and writing only the opened paths.
     pub filesystem: Vec<Means>,
-    /// What keeps it from the network; empty if it was allowed.
+    /// No network; empty if the network was allowed.
     pub network: Vec<Means>,
-    /// What keeps it from the memory that other processes share.
+    /// No access to the shared memory of other processes.
     pub shared_memory: Vec<Means>,
-    /// What keeps its signals from processes outside; not every kernel can, and no sandbox asks for it.
+    /// No signals to processes outside. Not every kernel can, and no sandbox asks for it.
     pub signals: Vec<Means>,
-    /// What could not be enforced although it was asked for, in words. Only an advisory sandbox runs then.
+    /// Requested parts that could not be enforced, in words. Then only an advisory sandbox runs.
     pub missing: Vec<String>,
-    /// What can be learned from inside and could not where this kernel offered more, in words. No property asks for
-    /// it, so that nothing is refused for it.
+    /// Facts that this kernel does not hide from the command, in words. No property asks for that, so that no
+    /// sandbox is refused for it.
     pub not_hidden: Vec<String>,
 }
 
-/// What there is to enforce a sandbox with.
+/// Means that this kernel offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Available {
-    /// Why there are no namespaces, if there are none.
+pub(crate) struct AvailableMeans {
+    /// Reason why there are no namespaces; `None` if there are.
     pub(crate) no_namespaces: Option<String>,
-    /// The version of Landlock; zero is none.
+    /// Version of Landlock; zero without Landlock.
     pub(crate) landlock: u32,
-    /// System calls can be filtered.
+    /// Can filter system calls.
     pub(crate) seccomp: bool,
 }
 
-/// From this version on, Landlock keeps files from being cut off.
-const LANDLOCK_THAT_SUFFICES: u32 = 3;
-/// From this version on, Landlock keeps signals inside, and abstract sockets outside.
+/// First version of Landlock that keeps files from being truncated.
+const MIN_LANDLOCK: u32 = 3;
+/// First versions of Landlock that keep signals inside and abstract sockets outside.
 const LANDLOCK_FOR_SIGNALS: u32 = 6;
 const LANDLOCK_FOR_ABSTRACT_SOCKETS: u32 = 6;
 
-impl Available {
-    /// Tells what of a sandbox these enforce, and what not.
+impl AvailableMeans {
+    /// Returns the parts of a sandbox that these means enforce, and those that they do not.
     pub(crate) fn enforce(&self, sandbox: &Sandbox) -> Enforced {
         let namespaces = self.no_namespaces.is_none();
         let landlock = self.landlock > 0;
@@ -153,8 +154,8 @@ impl Available {
         };
         if let Some(reason) = &self.no_namespaces {
             let no_namespaces = format!("it offers no namespaces ({reason})");
-            if self.landlock < LANDLOCK_THAT_SUFFICES {
-                let mut landlock = landlock(LANDLOCK_THAT_SUFFICES);
+            if self.landlock < MIN_LANDLOCK {
+                let mut landlock = landlock(MIN_LANDLOCK);
                 if self.landlock > 0 {
                     landlock.push_str(" can't protect all files");
                 }
@@ -191,14 +192,14 @@ impl Available {
 /// A layer of the sandbox, for tests that switch one off.
 #[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "only tests of other crates name it"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Layer {
+pub enum SandboxLayer {
     /// Namespaces, and the mounts in them.
     Namespaces,
     /// Landlock.
     Landlock,
-    /// Landlock as old as this version.
+    /// Versions of Landlock after this one.
     LandlockNewerThan(u32),
-    /// The filter of system calls.
+    /// Filter of system calls.
     Seccomp,
 }
 
@@ -232,7 +233,7 @@ mod tests {
             (false, 0, false, &[], &[], 3),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());
-            let available = Available { no_namespaces, landlock, seccomp };
+            let available = AvailableMeans { no_namespaces, landlock, seccomp };
             let enforced = available.enforce(&sandbox(false));
             assert_eq!(enforced.filesystem, filesystem, "{available:?}");
             assert_eq!(enforced.network, network, "{available:?}");
@@ -270,7 +271,7 @@ mod tests {
             ),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());
-            let available = Available { no_namespaces, landlock, seccomp: true };
+            let available = AvailableMeans { no_namespaces, landlock, seccomp: true };
             let asked = Sandbox { unix_sockets: true, ..sandbox(network) };
             let missing = available.enforce(&asked).missing;
             assert_eq!(missing.len(), usize::from(expected.is_some()), "{available:?}: {missing:?}");
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn signals_stay_inside_from_a_version_on() {
         for (landlock, expected) in [(0, 0), (5, 0), (6, 1), (7, 1)] {
-            let available = Available { no_namespaces: None, landlock, seccomp: true };
+            let available = AvailableMeans { no_namespaces: None, landlock, seccomp: true };
             assert_eq!(available.enforce(&sandbox(false)).signals.len(), expected);
         }
     }

@@ -1,4 +1,4 @@
-//! Starting a process with nothing inherited but what it is given.
+//! Starting a process that inherits only what it is given.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
@@ -15,25 +15,25 @@ use super::Command;
 use super::launch_protocol::{LaunchRequest, MAX_REQUEST};
 use crate::{launcher, raw};
 
-/// A process that was started, and our ends of its pipes, which do not block.
+/// Started process, with the ends of its pipes that ccm keeps. They do not block.
 pub(super) struct Spawned {
     pub(super) pid: Pid,
-    /// None if it reads the null device.
+    /// `None` if the process reads the null device.
     pub(super) stdin: Option<OwnedFd>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
-    /// Where a launcher replies; none if there is no launcher.
+    /// Replies of the launcher; `None` without a launcher.
     pub(super) reply: Option<OwnedFd>,
 }
 
-/// The words of a command as the kernel takes them.
-pub(super) struct Words {
+/// Arguments, environment and working directory of a process, as the kernel takes them.
+pub(super) struct ExecArguments {
     pub(super) arguments: Vec<CString>,
     pub(super) environment: Vec<CString>,
     pub(super) cwd: CString,
 }
 
-impl Words {
+impl ExecArguments {
     pub(super) fn of(command: &Command) -> io::Result<Self> {
         let arguments =
             [command.program.as_os_str()].into_iter().chain(command.args.iter().map(AsRef::as_ref));
@@ -47,19 +47,20 @@ impl Words {
     }
 }
 
-/// Starts a program; if it reads standard input, that is a pipe.
-pub(super) fn spawn(words: &Words, reads: bool) -> io::Result<Spawned> {
+/// Starts a program. With `reads`, its standard input is a pipe.
+pub(super) fn spawn(words: &ExecArguments, reads: bool) -> io::Result<Spawned> {
     start(words, reads, None)
 }
 
-/// Starts a launcher, which becomes the program. A network it is given has to have a number behind its places.
+/// Starts a launcher, which becomes the program. The descriptor of a network must be above those that a
+/// launcher inherits by number.
 pub(super) fn launch(
     path: &Path,
     request: &LaunchRequest,
     network: Option<BorrowedFd<'_>>,
     reads: bool,
 ) -> io::Result<Spawned> {
-    let words = Words {
+    let words = ExecArguments {
         arguments: vec![text(path.as_os_str(), "the launcher's path")?, launcher::ARGUMENT.to_owned()],
         environment: Vec::new(),
         cwd: c"/".to_owned(),
@@ -72,12 +73,12 @@ pub(super) fn launch(
 }
 
 fn start(
-    words: &Words,
+    words: &ExecArguments,
     reads: bool,
     launched: Option<(&[u8], Option<BorrowedFd<'_>>)>,
 ) -> io::Result<Spawned> {
-    // Each gets the lowest number that is free, so the later one has the higher number. Put into their places
-    // in this order, none overwrites one that is still needed, even if a standard stream of ours is closed.
+    // Each gets the lowest free number, so that later ones have higher numbers. Moved to their final numbers
+    // in this order, none overwrites one that is still needed, even if a standard stream of ccm is closed.
     let (its_stdin, stdin) = if reads {
         pipe_with(PipeFlags::CLOEXEC).map(|(its, ours)| (its, Some(ours)))?
     } else {
@@ -88,7 +89,7 @@ fn start(
     let request = launched.map(|(request, _)| in_memory(request)).transpose()?;
     let reply = request.is_some().then(|| pipe_with(PipeFlags::CLOEXEC)).transpose()?;
     let (reply, its_reply) = reply.unzip();
-    // Replies are read at the end of the launcher: it must not wait for room in their pipe.
+    // Replies are read after the launcher has ended, so it must not wait for room in their pipe.
     for end in [&stdout, &stderr].into_iter().chain(&stdin).chain(&reply).chain(&its_reply) {
         fcntl_setfl(end, OFlags::NONBLOCK)?;
     }
@@ -111,7 +112,8 @@ fn start(
     Ok(Spawned { pid, stdin, stdout, stderr, reply })
 }
 
-/// A file without a name. Arguments and environment may be secrets, and be longer than a pipe.
+/// Returns an unnamed file with that content. Arguments and environment may be secrets, and longer than a
+/// pipe.
 fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = File::from(memfd_create(c"request", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;

@@ -12,25 +12,25 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, timeout_at};
 
 use super::capture::Capture;
-use super::lines::Lines;
+use super::lines::LineSplitter;
 use super::{Captured, Unredacted};
 
-/// As much as a pipe holds.
-const READ: usize = 64 * 1024;
-/// After the end of the command, its pipes are left when they have been quiet for so long.
-const QUIET: Duration = Duration::from_millis(100);
-/// After the end of the command, its pipes are left at the latest after this.
-const DRAINING: Duration = Duration::from_millis(500);
+/// Maximum size of one read, which is the size of a pipe.
+const READ_SIZE: usize = 64 * 1024;
+/// Time without output after which the pipes of a command that has ended are closed.
+const QUIET_TIME: Duration = Duration::from_millis(100);
+/// Maximum time that the pipes of a command that has ended are read.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
 
 type OnLine<'a> = &'a mut dyn FnMut(Stream, &str);
 
-/// Reads both output streams and feeds standard input, all at once, so that no full pipe can stall either side.
-/// What must not be shown is hidden before anything is shown or kept to be shown; what was really printed is kept
+/// Reads both output streams and feeds standard input, all at once, so that no full pipe can stall either
+/// side. Secrets are hidden before output is shown or kept for showing; the output as it was printed is kept
 /// beside it.
 pub(super) struct Streams<'a> {
-    stdin: Writing<'a>,
-    stdout: Reading,
-    stderr: Reading,
+    stdin: InputPipe<'a>,
+    stdout: OutputPipe,
+    stderr: OutputPipe,
     buffer: Vec<u8>,
     on_line: OnLine<'a>,
 }
@@ -44,15 +44,15 @@ impl<'a> Streams<'a> {
         on_line: OnLine<'a>,
     ) -> io::Result<Self> {
         Ok(Self {
-            stdin: Writing::new(stdin)?,
-            stdout: Reading::new(Stream::Stdout, stdout, redactor)?,
-            stderr: Reading::new(Stream::Stderr, stderr, redactor)?,
-            buffer: vec![0; READ],
+            stdin: InputPipe::new(stdin)?,
+            stdout: OutputPipe::new(Stream::Stdout, stdout, redactor)?,
+            stderr: OutputPipe::new(Stream::Stderr, stderr, redactor)?,
+            buffer: vec![0; READ_SIZE],
             on_line,
         })
     }
 
-    /// Reads and writes until something else is done.
+    /// Reads and writes until another future is done.
     pub(super) async fn during<T>(&mut self, other: impl Future<Output = T>) -> T {
         let mut other = pin!(other);
         loop {
@@ -64,21 +64,21 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// Reads what is still in the pipes after the end of the command. Something it left may hold them open
-    /// for ever.
+    /// Reads the rest of the output after the end of the command, for a limited time: a process that it left
+    /// running may hold the pipes open for ever.
     pub(super) async fn drain(&mut self) {
         self.stdin.pipe = None;
-        let end = Instant::now() + DRAINING;
+        let end = Instant::now() + DRAIN_TIME;
         while self.stdout.pipe.is_some() || self.stderr.pipe.is_some() {
             let now = Instant::now();
-            if now >= end || timeout_at(end.min(now + QUIET), self.step()).await.is_err() {
+            if now >= end || timeout_at(end.min(now + QUIET_TIME), self.step()).await.is_err() {
                 break;
             }
         }
     }
 
-    /// Closes the pipes and hands over what was kept of the output, without what must not be shown, and as it was
-    /// printed if there is something to hide.
+    /// Closes the pipes and returns the output without secrets, and as it was printed if there are secrets to
+    /// hide.
     pub(super) fn finish(self) -> (Captured, Captured, Option<Box<Unredacted>>) {
         let (stdout, printed_stdout) = self.stdout.finish(self.on_line);
         let (stderr, printed_stderr) = self.stderr.finish(self.on_line);
@@ -86,8 +86,8 @@ impl<'a> Streams<'a> {
         (stdout, stderr, unredacted.map(|(stdout, stderr)| Box::new(Unredacted { stdout, stderr })))
     }
 
-    /// Reads or writes once; waits for ever when all pipes are closed. A command that prints without end does
-    /// not keep the timer from its turn, because the runtime limits what a task may do at a stretch.
+    /// Reads or writes once; waits for ever when all pipes are closed. Output without end does not hold up
+    /// timers, because the runtime limits the work of a task between two pauses.
     async fn step(&mut self) {
         tokio::select! {
             () = self.stdout.ready() => self.stdout.read(&mut self.buffer, self.on_line),
@@ -97,18 +97,18 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// One output stream.
-struct Reading {
+/// Output stream of a command.
+struct OutputPipe {
     stream: Stream,
     pipe: Option<Receiver>,
     redaction: StreamRedactor,
     capture: Capture,
-    /// As it was printed; none if there is nothing to hide.
+    /// Output as it was printed; `None` if there are no secrets to hide.
     printed: Option<Capture>,
-    lines: Lines,
+    lines: LineSplitter,
 }
 
-impl Reading {
+impl OutputPipe {
     fn new(stream: Stream, pipe: OwnedFd, redactor: &Arc<Redactor>) -> io::Result<Self> {
         Ok(Self {
             stream,
@@ -116,13 +116,13 @@ impl Reading {
             redaction: StreamRedactor::new(Arc::clone(redactor)),
             capture: Capture::default(),
             printed: (!redactor.is_empty()).then(Capture::default),
-            lines: Lines::default(),
+            lines: LineSplitter::default(),
         })
     }
 
     async fn ready(&self) {
         match &self.pipe {
-            // An error shows itself again when it is read.
+            // The next read reports the same error.
             Some(pipe) => drop(pipe.readable().await),
             None => std::future::pending().await,
         }
@@ -157,14 +157,14 @@ impl Reading {
     }
 }
 
-/// Standard input.
-struct Writing<'a> {
+/// Standard input of a command.
+struct InputPipe<'a> {
     pipe: Option<Sender>,
-    /// What is still to be written.
+    /// Rest of the text.
     text: &'a [u8],
 }
 
-impl<'a> Writing<'a> {
+impl<'a> InputPipe<'a> {
     fn new(stdin: Option<(OwnedFd, &'a str)>) -> io::Result<Self> {
         let Some((pipe, text)) = stdin else { return Ok(Self { pipe: None, text: &[] }) };
         let pipe = (!text.is_empty()).then(|| Sender::from_file_unchecked(pipe.into())).transpose()?;
@@ -173,7 +173,7 @@ impl<'a> Writing<'a> {
 
     async fn ready(&self) {
         match &self.pipe {
-            // An error shows itself again when it is written to.
+            // The next write reports the same error.
             Some(pipe) => drop(pipe.writable().await),
             None => std::future::pending().await,
         }
@@ -184,7 +184,7 @@ impl<'a> Writing<'a> {
         match pipe.try_write(self.text) {
             Ok(length) => self.text = &self.text[length..],
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            // A command need not read what it is given.
+            // A command need not read its input.
             Err(_) => self.text = &[],
         }
         if self.text.is_empty() {

@@ -1,4 +1,4 @@
-//! The runner of this machine.
+//! The runner of this machine: starting a command and following it to its end.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -19,45 +19,45 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::launch_protocol::{LaunchReply, LaunchRequest, MAX_REPLIES};
-use super::sandbox::Layer;
-use super::spawn::{Spawned, Words, launch, spawn};
+use super::sandbox::SandboxLayer;
+use super::spawn::{ExecArguments, Spawned, launch, spawn};
 use super::streams::Streams;
-use super::tree::{Before, Tree};
+use super::tree::{Baseline, ProcessTree};
 use super::{
     Cancellation, Captured, Command, Enforced, Exit, Finished, Level, Runner, Sandbox, StartError,
-    environment, lookup, network, table, trace,
+    base_environment, lookup, network, table, trace,
 };
 use crate::account::{self, Account, AccountError, Identity};
 use crate::executor::LocalSystem;
 use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
 
-/// Held by the command that runs. Two at once could not tell whose a process is that has lost its parent.
+/// Held by the running command. With two at once, a process that lost its parent could belong to either.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// Says why no command can be run here.
+/// Error that keeps this process from running commands.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunnerError {
-    /// This process can't become the one that adopts what its commands leave.
+    /// This process can't become a subreaper.
     #[error("this process can't adopt what its commands leave behind")]
     Subreaper {
-        /// Why not.
+        /// Error of the kernel.
         source: io::Error,
     },
     /// The kernel has no handles for processes; Linux has them since 5.3.
     #[error("the kernel does not offer handles for processes (pidfd)")]
     Handles {
-        /// What it says.
+        /// Error of the kernel.
         source: io::Error,
     },
     /// The table of processes can't be read.
     #[error("\"/proc\" does not show the processes of this machine")]
     Table,
-    /// The end of commands can't be made visible.
+    /// Exit codes of commands can't be read.
     #[error("the signal SIGCHLD can't be given its default effect")]
     ChildSignal {
-        /// Why not.
+        /// Error of the kernel.
         source: io::Error,
     },
 }
@@ -65,20 +65,21 @@ pub enum RunnerError {
 /// Runs commands on this machine.
 ///
 /// Only one command runs at a time in a process, whatever the number of runners; others wait for their turn.
-/// A runner makes its process a subreaper: what a command leaves without a parent becomes a child of it. It
-/// must be polled in a runtime with I/O and time, in a process that ignores `SIGPIPE`, as Rust programs do.
+/// A runner makes its process a subreaper: a process of a command that loses its parent becomes a child of
+/// this one. A runner must be polled in a runtime with I/O and time, in a process that ignores `SIGPIPE`, as
+/// Rust programs do.
 #[derive(Debug)]
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
     launcher: Option<PathBuf>,
-    /// An empty network, if one can be had; made for the first sandbox.
+    /// Empty network, made for the first sandbox; `None` if that is not possible.
     network: OnceLock<Option<OwnedFd>>,
-    switched_off: Vec<Layer>,
+    switched_off: Vec<SandboxLayer>,
     secrets: Secrets,
 }
 
 impl SystemRunner {
-    /// Makes this process one that can run commands.
+    /// Prepares this process for running commands.
     pub fn new() -> Result<Self, RunnerError> {
         let children = |source| RunnerError::ChildSignal { source };
         if raw::is_ignored(Signal::SIGCHLD).map_err(children)? {
@@ -98,32 +99,32 @@ impl SystemRunner {
         })
     }
 
-    /// Names the program that commands with a user, a umask or a sandbox go through: one that begins with
+    /// Sets the program that starts commands with a user, a umask or a sandbox. It has to begin with
     /// [`launcher::begin`](crate::launcher::begin). `/proc/self/exe` is this program itself.
     #[must_use]
     pub fn with_launcher(self, path: impl Into<PathBuf>) -> Self {
         Self { launcher: Some(path.into()), ..self }
     }
 
-    /// Does without a layer of sandboxes, as on a kernel that lacks it.
+    /// Switches a layer of sandboxes off, as on a kernel without it.
     #[cfg(feature = "testing")]
     #[must_use]
-    pub fn without(mut self, layer: Layer) -> Self {
+    pub fn without(mut self, layer: SandboxLayer) -> Self {
         self.switched_off.push(layer);
         self
     }
 
-    /// The empty network for a sandbox without one. Unix sockets could be met in it by name, so that who has them gets
-    /// one of its own.
+    /// Returns the empty network for a sandbox without a network. A sandbox with Unix sockets gets a network
+    /// of its own, because in a shared one sandboxes could reach each other's sockets by name.
     fn network(&self, sandbox: Option<&Sandbox>) -> Option<BorrowedFd<'_>> {
         sandbox.filter(|sandbox| !sandbox.network && !sandbox.unix_sockets)?;
         self.network.get_or_init(network::empty).as_ref().map(AsFd::as_fd)
     }
 
-    /// Hides these values in what commands print, before anything else sees it. What becomes secret later
-    /// counts for commands that start after that.
+    /// Redacts these values in the output of commands before anyone reads it. Values added later count for
+    /// commands that start after that.
     #[must_use]
-    pub fn hiding(self, secrets: Secrets) -> Self {
+    pub fn redacting(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
     }
 }
@@ -167,7 +168,7 @@ impl LocalSystem for SystemRunner {
     }
 
     fn base_environment(&self) -> Vec<(String, String)> {
-        self.environment.get_or_init(environment::of_this_user).clone()
+        self.environment.get_or_init(base_environment::of_this_user).clone()
     }
 
     fn inherited_environment(&self) -> Vec<(String, String)> {
@@ -180,15 +181,15 @@ impl LocalSystem for SystemRunner {
 
     fn may_become(&self, identity: &Identity) -> Result<(), StartError> {
         let lookup = |source| StartError::Spawn { program: PathBuf::new(), source };
-        to_become(identity, &Identity::own().map_err(lookup)?).map(drop)
+        identity_change(identity, &Identity::own().map_err(lookup)?).map(drop)
     }
 
     fn private_directory(&self, owner: Option<&Identity>) -> io::Result<PrivateDirectory> {
         PrivateDirectory::make(owner)
     }
 
-    fn private_place(&self) -> io::Result<PathBuf> {
-        PrivateDirectory::place()
+    fn private_parent(&self) -> io::Result<PathBuf> {
+        PrivateDirectory::parent()
     }
 }
 
@@ -217,17 +218,17 @@ async fn run(
     result
 }
 
-/// Starts a command that has the turn, and follows it to its end.
+/// Starts a command that has the turn, and waits for its end.
 async fn run_started(
     runner: &SystemRunner,
     command: &Command,
     cancellation: &Cancellation,
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> Result<Finished, StartError> {
-    let before = Before::now();
+    let baseline = Baseline::now();
     let started = Instant::now();
     let Spawned { pid, stdin, stdout, stderr, reply } = start(runner, command)?;
-    let mut tree = Tree::new(pid, before);
+    let mut tree = ProcessTree::new(pid, baseline);
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;
     let stdin = stdin.zip(command.stdin.as_deref());
@@ -240,10 +241,10 @@ async fn run_started(
             () = leader.ended() => None,
             () = cancellation.reached(Level::Stop) => Some(Exit::Cancelled),
             after = after(command.timeout) => Some(Exit::TimedOut { after }),
-            never = tree.tidy() => match never {},
+            never = tree.reap_orphans() => match never {},
         }
     });
-    // What ended in the same moment ended by itself.
+    // A command that ended in the same moment ended by itself.
     let interruption = interruption.await.filter(|_| !leader.has_ended());
     let unkillable = match interruption {
         Some(_) => streams.during(tree.end(cancellation)).await,
@@ -257,10 +258,10 @@ async fn run_started(
     let enforced = match reply.map(read_reply) {
         None => None,
         Some(Some(LaunchReply::Ready(enforced))) => command.sandbox.is_some().then_some(enforced),
-        // It was ended before it got there.
+        // The launcher was ended before its reply.
         Some(None) if interruption.is_some() => None,
         Some(reply) => {
-            // Nothing is left of what never began.
+            // The command never began, so nothing is left of it.
             let _left_running = tree.left_running().await;
             return Err(refusal(runner, command, reply));
         }
@@ -275,20 +276,20 @@ async fn run_started(
     Ok(Finished { exit, stdout, stderr, unredacted, duration, left_running, unkillable, enforced })
 }
 
-/// Starts the command: by itself if that is enough, else through the launcher.
+/// Starts the command, through the launcher only if that is needed.
 fn start(runner: &SystemRunner, command: &Command) -> Result<Spawned, StartError> {
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
-    let words = Words::of(command).map_err(failed)?;
+    let arguments = ExecArguments::of(command).map_err(failed)?;
     let reads = command.stdin.is_some();
-    let Some((property, identity)) = needs_launcher(command)? else {
-        return spawn(&words, reads).map_err(|source| {
+    let Some((property, identity)) = launcher_need(command)? else {
+        return spawn(&arguments, reads).map_err(|source| {
             let path = command.environment.iter().find(|(name, _)| name == "PATH");
             let path = path.map_or("", |(_, path)| path);
             lookup::diagnose(&command.program, &command.cwd, path, source)
         });
     };
     let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
-    let request = request(runner, command, words, identity);
+    let request = request(runner, command, arguments, identity);
     launch(launcher, &request, runner.network(command.sandbox.as_ref()), reads)
         .map_err(|source| StartError::Launcher { launcher: launcher.clone(), source })
 }
@@ -296,33 +297,33 @@ fn start(runner: &SystemRunner, command: &Command) -> Result<Spawned, StartError
 fn request(
     runner: &SystemRunner,
     command: &Command,
-    words: Words,
+    arguments: ExecArguments,
     identity: Option<Identity>,
 ) -> LaunchRequest {
     LaunchRequest {
         program: command.program.clone(),
-        arguments: words.arguments,
-        environment: words.environment,
+        arguments: arguments.arguments,
+        environment: arguments.environment,
         cwd: command.cwd.clone(),
         identity,
         umask: command.umask,
         sandbox: command.sandbox.clone(),
         switched_off: runner.switched_off.clone(),
         has_network: runner.network(command.sandbox.as_ref()).is_some(),
-        is_rehearsal: false,
+        is_preflight: false,
     }
 }
 
-/// Starts a launcher that does everything but become the program, and waits for its reply.
+/// Starts a launcher that does everything except become the program, and waits for its reply.
 fn preflight(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced>, StartError> {
-    /// It touches what the sandbox names, which may be on a file system that does not answer.
-    const LONGEST: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+    /// The launcher opens the paths of the sandbox, which may be on a file system that hangs.
+    const MAX_PREFLIGHT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
     const KILLED: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
-    let Some((property, identity)) = needs_launcher(command)? else { return Ok(None) };
+    let Some((property, identity)) = launcher_need(command)? else { return Ok(None) };
     let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
     let failed = |source| StartError::Launcher { launcher: launcher.clone(), source };
-    let words = Words::of(command).map_err(failed)?;
-    let request = LaunchRequest { is_rehearsal: true, ..request(runner, command, words, identity) };
+    let arguments = ExecArguments::of(command).map_err(failed)?;
+    let request = LaunchRequest { is_preflight: true, ..request(runner, command, arguments, identity) };
     let network = runner.network(command.sandbox.as_ref());
     let started = launch(launcher, &request, network, false).map_err(failed)?;
     let handle = pidfd_open(started.pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
@@ -330,7 +331,7 @@ fn preflight(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced
         let wait = || poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(within));
         rustix::io::retry_on_intr(wait).is_ok_and(|ended| ended > 0)
     };
-    if !has_ended(&LONGEST) {
+    if !has_ended(&MAX_PREFLIGHT) {
         let _gone = pidfd_send_signal(&handle, rustix::process::Signal::KILL);
         has_ended(&KILLED);
     }
@@ -341,13 +342,14 @@ fn preflight(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced
     }
 }
 
-/// Tells which property needs a launcher, and who it has to become; none if a plain start is enough.
-fn needs_launcher(command: &Command) -> Result<Option<(&'static str, Option<Identity>)>, StartError> {
+/// Returns the property that needs a launcher, and the identity to take on; `None` if a plain start is
+/// enough.
+fn launcher_need(command: &Command) -> Result<Option<(&'static str, Option<Identity>)>, StartError> {
     let identity = match &command.identity {
         None => None,
-        Some(wanted) => {
+        Some(desired) => {
             let lookup = |source| StartError::Spawn { program: command.program.clone(), source };
-            to_become(wanted, &Identity::own().map_err(lookup)?)?
+            identity_change(desired, &Identity::own().map_err(lookup)?)?
         }
     };
     let needs = [
@@ -359,21 +361,21 @@ fn needs_launcher(command: &Command) -> Result<Option<(&'static str, Option<Iden
     Ok(property.map(|property| (property, identity)))
 }
 
-/// Who a process with these numbers of its own has to become; none if it is that already.
-fn to_become(wanted: &Identity, own: &Identity) -> Result<Option<Identity>, StartError> {
+/// Returns the identity that a process with its own has to take on; `None` if the two are the same.
+fn identity_change(desired: &Identity, own: &Identity) -> Result<Option<Identity>, StartError> {
     if own.uid == 0 {
         let sorted = |identity: &Identity| {
             let mut groups = identity.groups.clone();
             groups.sort_unstable();
             (identity.uid, identity.gid, groups)
         };
-        return Ok((sorted(wanted) != sorted(own)).then(|| wanted.clone()));
+        return Ok((sorted(desired) != sorted(own)).then(|| desired.clone()));
     }
-    let is_ours = |group: &u32| *group == own.gid || own.groups.contains(group);
-    if wanted.uid != own.uid {
+    let has_group = |group: &u32| *group == own.gid || own.groups.contains(group);
+    if desired.uid != own.uid {
         return Err(StartError::NotRoot { property: "user", uid: own.uid });
     }
-    if wanted.gid != own.gid || !wanted.groups.iter().all(is_ours) {
+    if desired.gid != own.gid || !desired.groups.iter().all(has_group) {
         return Err(StartError::NotRoot { property: "group", uid: own.uid });
     }
     Ok(None)
@@ -382,12 +384,12 @@ fn to_become(wanted: &Identity, own: &Identity) -> Result<Option<Identity>, Star
 /// Reads the last reply of a launcher that became the program or ended.
 fn read_reply(reply: OwnedFd) -> Option<LaunchReply> {
     let mut bytes = Vec::new();
-    // The pipe does not block: a launcher that still exists was ended without a reply.
+    // The pipe does not block: a launcher that still runs was ended without a reply.
     let _end = File::from(reply).take(MAX_REPLIES).read_to_end(&mut bytes);
     LaunchReply::decode_last(&bytes)
 }
 
-/// The error of a launcher that did not become the program.
+/// Returns the error of a launcher that did not become the program.
 fn refusal(runner: &SystemRunner, command: &Command, reply: Option<LaunchReply>) -> StartError {
     match reply {
         Some(LaunchReply::Failed(StartError::NotFound { .. }))
@@ -403,11 +405,11 @@ fn refusal(runner: &SystemRunner, command: &Command, reply: Option<LaunchReply>)
             StartError::DirectoryOutsideSandbox { path }
         }
         Some(LaunchReply::Failed(error)) => error,
-        _ => StartError::NoAnswer { launcher: runner.launcher.clone().unwrap_or_default() },
+        _ => StartError::NoReply { launcher: runner.launcher.clone().unwrap_or_default() },
     }
 }
 
-/// The process that was started, until it is reaped.
+/// Started process, until it is reaped.
 struct Leader {
     pid: Pid,
     handle: AsyncFd<OwnedFd>,
@@ -419,9 +421,9 @@ impl Leader {
         Ok(Self { pid, handle: raw::watch(handle)? })
     }
 
-    /// Waits for its end and leaves it unreaped, so that its number stays its own.
+    /// Waits for the end of the process without reaping it, so that no other process gets its number.
     async fn ended(&self) {
-        // An error means that the runtime ends, and then nobody waits.
+        // An error means that the runtime ends.
         let _ended = self.handle.readable().await;
     }
 
@@ -430,7 +432,7 @@ impl Leader {
         matches!(waitid(WaitId::Pid(self.pid), options), Ok(Some(_)))
     }
 
-    /// Reaps it if it has ended; what could not be killed may not have.
+    /// Reaps the process if it has ended; one that could not be killed may not have.
     fn reap(&self) -> Option<WaitIdStatus> {
         waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG).ok().flatten()
     }
@@ -450,7 +452,7 @@ fn signal_name(number: i32) -> String {
     match number - libc::SIGRTMIN() {
         0 => "SIGRTMIN".to_owned(),
         offset @ 1.. => format!("SIGRTMIN+{offset}"),
-        // The C library keeps the first real-time signals for its threads, and they have no names.
+        // The C library uses the first real-time signals for its threads; they have no names.
         _ => format!("signal {number}"),
     }
 }
@@ -482,7 +484,7 @@ mod tests {
     fn only_root_becomes_somebody_else() {
         let root = identity(0, 0, &[0, 4]);
         let user = identity(7, 8, &[8, 9]);
-        for (own, wanted, expected) in [
+        for (own, desired, expected) in [
             (&root, identity(0, 0, &[4, 0]), Ok(false)),
             (&root, identity(0, 0, &[]), Ok(true)),
             (&root, identity(7, 8, &[9]), Ok(true)),
@@ -492,12 +494,12 @@ mod tests {
             (&user, identity(7, 8, &[10]), Err("group")),
             (&user, identity(0, 8, &[]), Err("user")),
         ] {
-            let found = match to_become(&wanted, own) {
+            let found = match identity_change(&desired, own) {
                 Ok(identity) => Ok(identity.is_some()),
                 Err(StartError::NotRoot { property, .. }) => Err(property),
                 Err(other) => unreachable!("{other}"),
             };
-            assert_eq!(found, expected, "{own:?} {wanted:?}");
+            assert_eq!(found, expected, "{own:?} {desired:?}");
         }
     }
 }

@@ -10,27 +10,27 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::Process;
 use crate::raw;
 
-/// Names one process for ever; the number alone names another one after its end.
+/// Key of one process. Its number alone may be given to another process after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Identity {
+pub(super) struct ProcessKey {
     pub(super) pid: i32,
-    /// When it was started, in ticks since the boot.
+    /// Start, in ticks since the boot.
     pub(super) started: u64,
 }
 
-/// One row of the table.
+/// Row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) identity: Identity,
+pub(super) struct ProcessEntry {
+    pub(super) key: ProcessKey,
     pub(super) parent: i32,
     pub(super) session: i32,
-    /// It has not ended; one that has only waits to be reaped.
-    pub(super) living: bool,
+    /// `false` if it has ended and waits to be reaped.
+    pub(super) is_alive: bool,
     pub(super) name: String,
 }
 
-/// Reads the whole table. It is no snapshot: processes come and go while it is read.
-pub(super) fn read() -> io::Result<Vec<Entry>> {
+/// Reads the whole table. The result is no snapshot: processes come and go meanwhile.
+pub(super) fn read() -> io::Result<Vec<ProcessEntry>> {
     let mut table = Vec::with_capacity(256);
     for directory in read_dir("/proc")? {
         let name = directory?.file_name();
@@ -40,16 +40,16 @@ pub(super) fn read() -> io::Result<Vec<Entry>> {
     Ok(table)
 }
 
-/// Reads one row; none if there is no such process any more.
-pub(super) fn read_one(pid: i32) -> Option<Entry> {
-    // Longer than any row, so that one call reads it.
+/// Reads one row; `None` if there is no such process any more.
+pub(super) fn read_one(pid: i32) -> Option<ProcessEntry> {
+    // Longer than any row, so that one call reads the whole row.
     let mut row = [0; 2048];
     let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut row).ok()?;
     parse(&row[..length])
 }
 
-fn parse(row: &[u8]) -> Option<Entry> {
-    // The name stands in parentheses and may hold anything, parentheses and line ends too.
+fn parse(row: &[u8]) -> Option<ProcessEntry> {
+    // The name is in parentheses and may hold any character, parentheses and line ends too.
     let open = row.iter().position(|byte| *byte == b'(')?;
     let close = row.iter().rposition(|byte| *byte == b')')?;
     let name = String::from_utf8_lossy(row.get(open + 1..close)?).into_owned();
@@ -58,21 +58,21 @@ fn parse(row: &[u8]) -> Option<Entry> {
     let field = |number: usize| fields.get(number - 3);
     // A process whose first thread has ended while others go on looks like one that waits to be reaped.
     let ended = matches!(*field(3)?, "Z" | "X" | "x") && field(20)?.parse::<u32>().ok()? <= 1;
-    Some(Entry {
-        identity: Identity { pid, started: field(22)?.parse().ok()? },
+    Some(ProcessEntry {
+        key: ProcessKey { pid, started: field(22)?.parse().ok()? },
         parent: field(4)?.parse().ok()?,
         session: field(6)?.parse().ok()?,
-        living: !ended,
+        is_alive: !ended,
         name,
     })
 }
 
-impl Entry {
+impl ProcessEntry {
     pub(super) fn process(&self) -> Process {
-        Process { pid: self.identity.pid, name: self.name.clone() }
+        Process { pid: self.key.pid, name: self.name.clone() }
     }
 
-    /// Sends it a signal; to have ended already is no error.
+    /// Sends a signal. A process that has ended is no error.
     pub(super) fn signal(&self, signal: Signal) -> Result<(), Errno> {
         match self.open().and_then(|handle| pidfd_send_signal(handle, signal)) {
             Err(Errno::SRCH) => Ok(()),
@@ -80,7 +80,7 @@ impl Entry {
         }
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     pub(super) async fn ended(&self) {
         let Ok(handle) = self.open() else { return };
         if let Ok(handle) = raw::watch(handle) {
@@ -89,13 +89,13 @@ impl Entry {
         }
     }
 
-    /// Opens a handle of this very process.
+    /// Opens a handle of this very process, whatever becomes of its number.
     fn open(&self) -> Result<OwnedFd, Errno> {
-        let pid = Pid::from_raw(self.identity.pid).ok_or(Errno::SRCH)?;
+        let pid = Pid::from_raw(self.key.pid).ok_or(Errno::SRCH)?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        // The number may have got to another process before it was opened; after that the handle is fixed.
-        match read_one(self.identity.pid) {
-            Some(entry) if entry.identity == self.identity => Ok(handle),
+        // The number may belong to another process by now; the handle stays with the one it was opened for.
+        match read_one(self.key.pid) {
+            Some(entry) if entry.key == self.key => Ok(handle),
             _ => Err(Errno::SRCH),
         }
     }
@@ -123,11 +123,11 @@ mod tests {
             ("42 (a\nb) R 1 2)", "a\nb) R 1 2"),
         ] {
             let entry = parse(row(head, "S", 1).as_bytes());
-            let expected = Entry {
-                identity: Identity { pid: 42, started: 123_456 },
+            let expected = ProcessEntry {
+                key: ProcessKey { pid: 42, started: 123_456 },
                 parent: 17,
                 session: 40,
-                living: true,
+                is_alive: true,
                 name: name.to_owned(),
             };
             assert_eq!(entry, Some(expected), "{head}");
@@ -138,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_no_thread_left_has_ended() {
-        for (state, threads, living) in [
+    fn a_process_has_ended_once_no_thread_is_left() {
+        for (state, threads, is_alive) in [
             ("S", 1, true),
             ("T", 1, true),
             ("D", 4, true),
@@ -149,7 +149,7 @@ mod tests {
             ("X", 1, false),
         ] {
             let entry = parse(row("42 (x)", state, threads).as_bytes());
-            assert_eq!(entry.map(|entry| entry.living), Some(living), "{state} {threads}");
+            assert_eq!(entry.map(|entry| entry.is_alive), Some(is_alive), "{state} {threads}");
         }
     }
 
@@ -164,7 +164,7 @@ mod tests {
     fn this_process_is_in_the_table() {
         let us = i32::try_from(std::process::id()).expect("a process number");
         let entry = read_one(us).expect("our own row");
-        assert!(entry.living);
-        assert!(read().expect("the table").iter().any(|other| other.identity == entry.identity));
+        assert!(entry.is_alive);
+        assert!(read().expect("the table").iter().any(|other| other.key == entry.key));
     }
 }

@@ -15,7 +15,7 @@ const MAX_COMMAND_LINE: usize = 2000;
 pub(super) fn starting(command: &Command, secrets: &Secrets) {
     let cwd = command.cwd.display();
     let cwd = unless_sensitive(command, &cwd);
-    debug!(argv = %CommandLine { command, secrets }, %cwd, "starting command");
+    debug!(argv = %RedactedCommandLine { command, secrets }, %cwd, "starting command");
 }
 
 /// Logs the end of a command, or the reason why it did not start.
@@ -36,12 +36,12 @@ fn unless_sensitive<'a>(command: &Command, text: &'a dyn fmt::Display) -> &'a dy
 }
 
 /// The program and the arguments of a command, without secrets and cut to a length that can be read.
-struct CommandLine<'a> {
+struct RedactedCommandLine<'a> {
     command: &'a Command,
     secrets: &'a Secrets,
 }
 
-impl fmt::Display for CommandLine<'_> {
+impl fmt::Display for RedactedCommandLine<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { command, secrets } = self;
         if command.sensitive {
@@ -83,7 +83,7 @@ mod tests {
         all.add(secrets.iter().copied());
         let args = args.iter().map(Into::into).collect();
         let command = Command { args, sensitive, ..Command::new("/bin/tool") };
-        CommandLine { command: &command, secrets: &all }.to_string()
+        RedactedCommandLine { command: &command, secrets: &all }.to_string()
     }
 
     #[test]

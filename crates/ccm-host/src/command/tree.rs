@@ -1,7 +1,7 @@
 //! The processes that belong to a command: finding them and ending them.
 //!
-//! A process group would miss what calls `setsid`. This process is a subreaper, so whatever a command starts
-//! is below its leader, or has lost its parent and has become a child of ours.
+//! A process group would miss a process that calls `setsid`. This process is a subreaper, so each process
+//! that a command starts is below its leader, or has lost its parent and is a child of this process.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
@@ -12,47 +12,48 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, kill_process_group, waitid};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::table::{self, Entry, Identity};
+use super::table::{self, ProcessEntry, ProcessKey};
 use super::{Cancellation, Level, Process};
 
-/// How long a tree may take to obey TERM.
+/// Time for a tree to end after TERM.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long passes of KILL are made.
-const PASSES: Duration = Duration::from_secs(5);
-/// How long one pass waits for what it killed; a process in the middle of a disk access takes longer.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// How long what was left running may take to end before it is reported: it may be ending just now.
-const SETTLING: Duration = Duration::from_millis(100);
-/// How often orphans of a running command that have ended are reaped: a long build makes many.
-const TIDYING: Duration = Duration::from_secs(1);
-/// How many passes in a row must find nothing: the table is read while it changes, so that one pass may
-/// overlook a process whose parent ended meanwhile.
+/// Maximum duration of all passes of KILL.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time that one pass waits for the killed processes; a process in the middle of a disk access takes longer.
+const PASS_TIMEOUT: Duration = Duration::from_millis(100);
+/// Time for processes left running to end before they are reported: they may be ending just now.
+const SETTLE_TIME: Duration = Duration::from_millis(100);
+/// Interval at which ended orphans of a running command are reaped: a long build makes many.
+const REAP_INTERVAL: Duration = Duration::from_secs(1);
+/// Number of passes in a row that must find nothing. The table is read while it changes, so one pass may miss
+/// a process whose parent ended meanwhile.
 const EMPTY_PASSES: u32 = 2;
 
-/// What was below this process before a command was started, and so does not belong to it.
+/// Processes that were below this process before a command was started, and so do not belong to it.
 #[derive(Debug, Default)]
-pub(super) struct Before {
-    processes: HashSet<Identity>,
+pub(super) struct Baseline {
+    processes: HashSet<ProcessKey>,
     sessions: HashSet<i32>,
 }
 
-/// This process.
+/// The process of ccm.
 #[derive(Clone, Copy, Debug)]
-struct Us {
+struct SelfProcess {
     pid: i32,
     session: i32,
 }
 
-impl Us {
+impl SelfProcess {
     fn now() -> Self {
         let pid = getpid();
-        // Number 0 is a session outside of our container, which is what its table says too.
+        // Number 0 is a session outside of the container of ccm, and the table has the same number.
         Self { pid: number(pid), session: nix::unistd::getsid(None).map_or(0, nix::unistd::Pid::as_raw) }
     }
 
-    /// A child that has become ours. One in our session was started by another part of this program, which
-    /// will want its exit code; every command has a session of its own.
-    fn has_adopted(self, entry: &Entry) -> bool {
+    /// Returns `true` for a child that lost its parent and became a child of this process. A child in the
+    /// session of this process was started by another part of the program, which will need its exit code;
+    /// every command has a session of its own.
+    fn has_adopted(self, entry: &ProcessEntry) -> bool {
         entry.parent == self.pid && entry.session != self.session
     }
 }
@@ -61,7 +62,7 @@ fn number(pid: Pid) -> i32 {
     pid.as_raw_nonzero().get()
 }
 
-/// Looks for a child that has ended, with one system call. No child at all is an error.
+/// Finds a child that has ended, with one system call. No child at all is an error.
 fn ended_child() -> Result<Option<WaitIdStatus>, Errno> {
     waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)
 }
@@ -73,212 +74,221 @@ fn is_childless() -> bool {
 /// Reaps a child that has ended, and no other.
 fn reap(pid: i32) {
     if let Some(pid) = Pid::from_raw(pid) {
-        // That it was reaped already is all that can go wrong.
+        // The only possible error is that it was reaped already.
         let _status = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
     }
 }
 
-impl Before {
-    /// Looks at what is there now, and reaps what earlier commands left and has ended since.
+impl Baseline {
+    /// Reads the processes that exist now, and reaps those that earlier commands left and that have ended
+    /// since.
     pub(super) fn now() -> Self {
-        let mut before = Self::default();
+        let mut baseline = Self::default();
         if is_childless() {
-            return before;
+            return baseline;
         }
-        let us = Us::now();
+        let own = SelfProcess::now();
         let table = table::read().unwrap_or_default();
-        for entry in below(&table, &[&|entry| entry.parent == us.pid]) {
-            if !entry.living && us.has_adopted(entry) {
-                reap(entry.identity.pid);
+        for entry in below(&table, &[&|entry| entry.parent == own.pid]) {
+            if !entry.is_alive && own.has_adopted(entry) {
+                reap(entry.key.pid);
                 continue;
             }
-            before.processes.insert(entry.identity);
-            if entry.session != us.session {
-                before.sessions.insert(entry.session);
+            baseline.processes.insert(entry.key);
+            if entry.session != own.session {
+                baseline.sessions.insert(entry.session);
             }
         }
-        before
+        baseline
     }
 
-    /// Adds what the survivors have started since: it is theirs, also when it loses its parent later.
+    /// Adds the processes that survivors of earlier commands have started since, so that they do not count as
+    /// the command's if they lose their parent later.
     ///
-    /// What moves to a session of its own and loses its parent between two looks can't be told from what the
-    /// command left.
-    fn follow(&mut self, table: &[Entry], us: Us) {
+    /// A process that moves to a session of its own and loses its parent between two reads counts as the
+    /// command's.
+    fn track(&mut self, table: &[ProcessEntry], own: SelfProcess) {
         if self.processes.is_empty() {
             return;
         }
-        let survives = |entry: &Entry| self.processes.contains(&entry.identity);
-        let theirs: Vec<(Identity, i32)> =
-            below(table, &[&survives]).into_iter().map(|entry| (entry.identity, entry.session)).collect();
-        for (identity, session) in theirs {
-            self.processes.insert(identity);
-            if session != us.session {
+        let survives = |entry: &ProcessEntry| self.processes.contains(&entry.key);
+        let theirs: Vec<(ProcessKey, i32)> =
+            below(table, &[&survives]).into_iter().map(|entry| (entry.key, entry.session)).collect();
+        for (key, session) in theirs {
+            self.processes.insert(key);
+            if session != own.session {
                 self.sessions.insert(session);
             }
         }
     }
 }
 
-/// Those that are roots of the first kind and all their descendants, parents first; then what the further
+/// Returns the roots of the first kind and all their descendants, parents first, then those that the further
 /// kinds of roots add.
-fn below<'t>(table: &'t [Entry], kinds: &[&dyn Fn(&Entry) -> bool]) -> Vec<&'t Entry> {
-    let mut children: HashMap<i32, Vec<&Entry>> = HashMap::new();
+fn below<'t>(table: &'t [ProcessEntry], kinds: &[&dyn Fn(&ProcessEntry) -> bool]) -> Vec<&'t ProcessEntry> {
+    let mut children: HashMap<i32, Vec<&ProcessEntry>> = HashMap::new();
     for entry in table {
         children.entry(entry.parent).or_default().push(entry);
     }
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for is_root in kinds {
-        let mut queue: VecDeque<&Entry> = table.iter().filter(|entry| is_root(entry)).collect();
+        let mut queue: VecDeque<&ProcessEntry> = table.iter().filter(|entry| is_root(entry)).collect();
         while let Some(entry) = queue.pop_front() {
-            if seen.insert(entry.identity) {
+            if seen.insert(entry.key) {
                 found.push(entry);
-                queue.extend(children.get(&entry.identity.pid).into_iter().flatten());
+                queue.extend(children.get(&entry.key.pid).into_iter().flatten());
             }
         }
     }
     found
 }
 
-/// Those that belong to the command of that leader, parents first. Once the leader is reaped, its number may
-/// be another's, and everything it left is a child of ours.
-fn members<'t>(table: &'t [Entry], us: Us, leader: Option<i32>, before: &Before) -> Vec<&'t Entry> {
-    let was_there = |entry: &Entry| {
-        before.processes.contains(&entry.identity) || before.sessions.contains(&entry.session)
+/// Returns the processes that belong to the command of that leader, parents first. `None` stands for a leader
+/// that is reaped: its number may be another process's, and every process it left is a child of this process.
+fn members<'t>(
+    table: &'t [ProcessEntry],
+    own: SelfProcess,
+    leader: Option<i32>,
+    baseline: &Baseline,
+) -> Vec<&'t ProcessEntry> {
+    let was_there = |entry: &ProcessEntry| {
+        baseline.processes.contains(&entry.key) || baseline.sessions.contains(&entry.session)
     };
-    let is_leader = |entry: &Entry| leader == Some(entry.identity.pid);
-    let is_adopted = |entry: &Entry| us.has_adopted(entry) && !was_there(entry);
-    // What was read before its parent ended seems to have none.
-    let is_in_session = |entry: &Entry| leader == Some(entry.session);
+    let is_leader = |entry: &ProcessEntry| leader == Some(entry.key.pid);
+    let is_adopted = |entry: &ProcessEntry| own.has_adopted(entry) && !was_there(entry);
+    // A row read before its parent ended names a parent that is no longer in the table.
+    let is_in_session = |entry: &ProcessEntry| leader == Some(entry.session);
     below(table, &[&is_leader, &is_adopted, &is_in_session])
 }
 
-/// The processes of one command.
+/// Processes of one command.
 #[derive(Debug)]
-pub(super) struct Tree {
-    us: Us,
+pub(super) struct ProcessTree {
+    own: SelfProcess,
     /// The process that was started, until it is reaped.
     leader: Option<Pid>,
-    before: Before,
+    baseline: Baseline,
     is_over: bool,
 }
 
-impl Tree {
-    pub(super) fn new(leader: Pid, before: Before) -> Self {
-        Self { us: Us::now(), leader: Some(leader), before, is_over: false }
+impl ProcessTree {
+    pub(super) fn new(leader: Pid, baseline: Baseline) -> Self {
+        Self { own: SelfProcess::now(), leader: Some(leader), baseline, is_over: false }
     }
 
-    /// Reaps the orphans of the command that have ended, and keeps track of what survivors start, for as
-    /// long as it is polled.
-    pub(super) async fn tidy(&mut self) -> Infallible {
+    /// Reaps ended orphans of the command and tracks the processes that survivors start, for as long as it is
+    /// polled.
+    pub(super) async fn reap_orphans(&mut self) -> Infallible {
         loop {
-            sleep(TIDYING).await;
-            if !self.before.processes.is_empty() || matches!(ended_child(), Ok(Some(_))) {
-                // What could not be done now is done the next time.
-                let _living = self.living();
+            sleep(REAP_INTERVAL).await;
+            if !self.baseline.processes.is_empty() || matches!(ended_child(), Ok(Some(_))) {
+                // A failure is made up for the next time.
+                let _alive = self.alive();
             }
         }
     }
 
-    /// Tells what is still running after the leader ended by itself and was reaped. It may go on: it may be
-    /// a daemon.
+    /// Returns the processes that still run after the leader ended by itself and was reaped. They may be
+    /// daemons, and go on.
     pub(super) async fn left_running(mut self) -> Vec<Process> {
         self.leader = None;
         self.is_over = true;
         if is_childless() {
             return Vec::new();
         }
-        let living = self.living().unwrap_or_default();
-        if living.is_empty() {
+        let alive = self.alive().unwrap_or_default();
+        if alive.is_empty() {
             return Vec::new();
         }
-        // Running out of time is the usual case: it is a daemon.
-        let _all_ended = timeout_at(Instant::now() + SETTLING, all_ended(&living)).await;
-        self.living().unwrap_or_default().iter().map(Entry::process).collect()
+        // A timeout is the usual case: a daemon.
+        let _all_ended = timeout_at(Instant::now() + SETTLE_TIME, all_ended(&alive)).await;
+        self.alive().unwrap_or_default().iter().map(ProcessEntry::process).collect()
     }
 
-    /// Ends everything: asks, waits, kills. Returns what could not be killed.
+    /// Ends all processes: TERM, a wait, KILL. Returns those that could not be killed.
     pub(super) async fn end(&mut self, cancellation: &Cancellation) -> Vec<Process> {
         tokio::select! {
             biased;
             () = cancellation.reached(Level::Kill) => {}
-            () = self.ask() => {}
+            () = self.terminate() => {}
         }
         let unkillable = self.kill().await;
         self.is_over = true;
         unkillable
     }
 
-    /// Sends TERM to everything, also to what appears later, until all has ended or the time is over.
-    async fn ask(&mut self) {
+    /// Sends TERM to all processes, later ones included, until all have ended or the time is over.
+    async fn terminate(&mut self) {
         let end = Instant::now() + GRACE;
-        let mut asked = HashSet::new();
+        let mut signalled = HashSet::new();
         loop {
-            let Ok(living) = self.living() else { return self.signal_group(Signal::TERM) };
-            if living.is_empty() {
+            let Ok(alive) = self.alive() else { return self.signal_group(Signal::TERM) };
+            if alive.is_empty() {
                 return;
             }
-            let news: Vec<&Entry> = living.iter().filter(|entry| asked.insert(entry.identity)).collect();
-            // A stopped process can't obey before it is woken; woken first, it could go on as if nothing were.
+            let new: Vec<&ProcessEntry> = alive.iter().filter(|entry| signalled.insert(entry.key)).collect();
+            // A stopped process handles TERM only after CONT; woken first, it could go on as if nothing had
+            // happened.
             for signal in [Signal::TERM, Signal::CONT] {
-                for entry in &news {
-                    // What refuses is found again by the passes of KILL.
+                for entry in &new {
+                    // A process that refuses is found again by the passes of KILL.
                     let _refused = entry.signal(signal);
                 }
             }
-            if timeout_at(end, all_ended(&living)).await.is_err() || Instant::now() >= end {
+            if timeout_at(end, all_ended(&alive)).await.is_err() || Instant::now() >= end {
                 return;
             }
             tokio::task::yield_now().await;
         }
     }
 
-    /// Makes passes of KILL until nothing is left but what refuses.
+    /// Makes passes of KILL until only processes are left that can't be killed.
     async fn kill(&mut self) -> Vec<Process> {
-        let end = Instant::now() + PASSES;
+        let end = Instant::now() + KILL_TIMEOUT;
         let mut refusing = HashSet::new();
         let mut empty = 0;
         loop {
-            let Ok(living) = self.living() else {
+            let Ok(alive) = self.alive() else {
                 self.signal_group(Signal::KILL);
-                sleep(PATIENCE).await;
+                sleep(PASS_TIMEOUT).await;
                 if Instant::now() < end {
                     continue;
                 }
                 return Vec::new();
             };
-            let (refused, targets): (Vec<Entry>, Vec<Entry>) =
-                living.into_iter().partition(|entry| refusing.contains(&entry.identity));
+            let (refused, targets): (Vec<ProcessEntry>, Vec<ProcessEntry>) =
+                alive.into_iter().partition(|entry| refusing.contains(&entry.key));
             empty = if targets.is_empty() { empty + 1 } else { 0 };
             if empty == EMPTY_PASSES || Instant::now() >= end {
-                return refused.iter().chain(&targets).map(Entry::process).collect();
+                return refused.iter().chain(&targets).map(ProcessEntry::process).collect();
             }
             refusing.extend(kill_pass(&targets));
-            let dying = targets.iter().filter(|entry| !refusing.contains(&entry.identity));
-            // What takes longer is met again in the next pass.
-            let _all_ended = timeout_at(end.min(Instant::now() + PATIENCE), all_ended(dying)).await;
+            let dying = targets.iter().filter(|entry| !refusing.contains(&entry.key));
+            // A process that takes longer is found again by the next pass.
+            let _all_ended = timeout_at(end.min(Instant::now() + PASS_TIMEOUT), all_ended(dying)).await;
             tokio::task::yield_now().await;
         }
     }
 
-    /// Those of the command that have not ended, parents first. Reaps those that have and are ours.
-    fn living(&mut self) -> io::Result<Vec<Entry>> {
+    /// Returns the processes of the command that have not ended, parents first. Reaps those that have ended
+    /// and are children of this process.
+    fn alive(&mut self) -> io::Result<Vec<ProcessEntry>> {
         let table = table::read()?;
-        self.before.follow(&table, self.us);
+        self.baseline.track(&table, self.own);
         let leader = self.leader.map(number);
-        let mut living = Vec::new();
-        for entry in members(&table, self.us, leader, &self.before) {
-            if entry.living {
-                living.push(entry.clone());
-            } else if self.us.has_adopted(entry) && leader != Some(entry.identity.pid) {
-                reap(entry.identity.pid);
+        let mut alive = Vec::new();
+        for entry in members(&table, self.own, leader, &self.baseline) {
+            if entry.is_alive {
+                alive.push(entry.clone());
+            } else if self.own.has_adopted(entry) && leader != Some(entry.key.pid) {
+                reap(entry.key.pid);
             }
         }
-        Ok(living)
+        Ok(alive)
     }
 
-    /// Signals the leader's group: what can be done when the table can't be read (no descriptor is free).
+    /// Signals the group of the leader, for when the table can't be read (no descriptor is free).
     fn signal_group(&self, signal: Signal) {
         if let Some(leader) = self.leader {
             let _refused = kill_process_group(leader, signal);
@@ -286,33 +296,33 @@ impl Tree {
     }
 }
 
-impl Drop for Tree {
-    /// Kills what runs if whoever waited for it went away. Nobody is left to wait for its end; it is reaped
-    /// before the next command is started.
+impl Drop for ProcessTree {
+    /// Kills the processes of a command whose caller went away. They are reaped before the next command is
+    /// started.
     fn drop(&mut self) {
         const ATTEMPTS: u32 = 10;
         for _ in 0..if self.is_over { 0 } else { ATTEMPTS } {
-            match self.living() {
-                Ok(living) if living.is_empty() => break,
-                Ok(living) => drop(kill_pass(&living)),
+            match self.alive() {
+                Ok(alive) if alive.is_empty() => break,
+                Ok(alive) => drop(kill_pass(&alive)),
                 Err(_) => self.signal_group(Signal::KILL),
             }
         }
     }
 }
 
-/// Stops all, so that none starts another one meanwhile, then kills all. Returns those that refused.
-fn kill_pass(targets: &[Entry]) -> Vec<Identity> {
+/// Stops all, so that none starts another one meanwhile, then kills all. Returns those that can't be killed.
+fn kill_pass(targets: &[ProcessEntry]) -> Vec<ProcessKey> {
     for entry in targets {
-        // What refuses this refuses the next one too.
+        // A process that refuses this one refuses KILL too.
         let _refused = entry.signal(Signal::STOP);
     }
-    let refuses = |entry: &&Entry| entry.signal(Signal::KILL) == Err(Errno::PERM);
-    targets.iter().filter(refuses).map(|entry| entry.identity).collect()
+    let refuses = |entry: &&ProcessEntry| entry.signal(Signal::KILL) == Err(Errno::PERM);
+    targets.iter().filter(refuses).map(|entry| entry.key).collect()
 }
 
-/// One after the other, because all must have ended anyway and one handle is enough then.
-async fn all_ended(entries: impl IntoIterator<Item = &Entry>) {
+/// Waits for one after the other: all must end anyway, and one open handle at a time is enough.
+async fn all_ended(entries: impl IntoIterator<Item = &ProcessEntry>) {
     for entry in entries {
         entry.ended().await;
     }
@@ -322,32 +332,32 @@ async fn all_ended(entries: impl IntoIterator<Item = &Entry>) {
 mod tests {
     use super::*;
 
-    const US: Us = Us { pid: 10, session: 10 };
+    const OWN: SelfProcess = SelfProcess { pid: 10, session: 10 };
 
     /// A table from rows of number, parent and session; a process is started at the tick of its number.
-    fn table(rows: &[(i32, i32, i32)]) -> Vec<Entry> {
+    fn table(rows: &[(i32, i32, i32)]) -> Vec<ProcessEntry> {
         rows.iter()
-            .map(|&(pid, parent, session)| Entry {
-                identity: identity(pid),
+            .map(|&(pid, parent, session)| ProcessEntry {
+                key: key(pid),
                 parent,
                 session,
-                living: true,
+                is_alive: true,
                 name: "x".to_owned(),
             })
             .collect()
     }
 
-    fn identity(pid: i32) -> Identity {
-        Identity { pid, started: u64::try_from(pid).expect("a process number") }
+    fn key(pid: i32) -> ProcessKey {
+        ProcessKey { pid, started: u64::try_from(pid).expect("a process number") }
     }
 
-    fn pids(entries: &[&Entry]) -> Vec<i32> {
-        entries.iter().map(|entry| entry.identity.pid).collect()
+    fn pids(entries: &[&ProcessEntry]) -> Vec<i32> {
+        entries.iter().map(|entry| entry.key.pid).collect()
     }
 
     #[test]
-    fn a_tree_is_what_the_leader_started_and_what_was_adopted_since() {
-        // init, us, and a stranger are in every table.
+    fn a_tree_is_the_descendants_of_the_leader_and_the_children_adopted_since() {
+        // init, this process, and an unrelated one are in every table.
         let always = [(1, 0, 1), (10, 1, 10), (5, 1, 5)];
         for (what, rows, leader, expected) in [
             ("alone", &[(20, 10, 20)][..], Some(20), &[20][..]),
@@ -375,12 +385,12 @@ mod tests {
             ("strangers only", &[(6, 5, 5)], None, &[]),
         ] {
             let rows = [&always[..], rows].concat();
-            let survivor = Identity { pid: 42, started: 7 };
-            let before = Before {
-                processes: HashSet::from([identity(40), identity(41), survivor]),
+            let survivor = ProcessKey { pid: 42, started: 7 };
+            let baseline = Baseline {
+                processes: HashSet::from([key(40), key(41), survivor]),
                 sessions: HashSet::from([40]),
             };
-            assert_eq!(pids(&members(&table(&rows), US, leader, &before)), expected, "{what}");
+            assert_eq!(pids(&members(&table(&rows), OWN, leader, &baseline)), expected, "{what}");
         }
     }
 
@@ -388,6 +398,6 @@ mod tests {
     fn a_table_that_changed_while_it_was_read_is_survived() {
         // Two rows that are each other's parents, and one that is its own.
         let rows = table(&[(20, 21, 20), (21, 20, 20), (22, 22, 20)]);
-        assert_eq!(pids(&members(&rows, US, Some(20), &Before::default())), [20, 21, 22]);
+        assert_eq!(pids(&members(&rows, OWN, Some(20), &Baseline::default())), [20, 21, 22]);
     }
 }

@@ -12,7 +12,9 @@ use ccm_model::Stream;
 use super::{BaseEnvironment, Executor, Launch, LaunchPlan, Purpose};
 use crate::Local;
 use crate::account::{Account, AccountError, Identity};
-use crate::command::{Cancellation, Command, Enforced, Finished, Process, Runner, StartError, environment};
+use crate::command::{
+    Cancellation, Command, Enforced, Finished, Process, Runner, StartError, base_environment,
+};
 use crate::files::Files;
 use crate::private::PrivateDirectory;
 use confined::Confined;
@@ -23,7 +25,7 @@ pub trait LocalSystem {
     /// any other is looked for in the absolute directories of `path`, with `:` between them.
     fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError>;
 
-    /// The same for a command that runs as another user, who may see less.
+    /// Finds a program for a command that runs as another user, who may see less.
     fn find_as(&self, identity: &Identity, name: &str, path: &str, cwd: &Path)
     -> Result<PathBuf, StartError>;
 
@@ -33,13 +35,13 @@ pub trait LocalSystem {
     /// Looks a group up by its name or its number.
     fn group(&self, name: &str) -> Result<u32, AccountError>;
 
-    /// Returns the environment that every command starts from: `PATH`, the variables of the user who runs ccm, and
-    /// the language.
+    /// Returns the environment that every command starts from: `PATH`, the variables of the user who runs
+    /// ccm, and the language.
     fn base_environment(&self) -> Vec<(String, String)>;
 
     /// Returns the environment that a command of that account starts from.
     fn environment_of(&self, account: &Account) -> Vec<(String, String)> {
-        environment::of_account(account)
+        base_environment::of_account(account)
     }
 
     /// Returns the environment that ccm itself was started with.
@@ -54,8 +56,8 @@ pub trait LocalSystem {
     /// Makes the private directory of a command for the user it runs as; `None` is the user who runs ccm.
     fn private_directory(&self, owner: Option<&Identity>) -> io::Result<PrivateDirectory>;
 
-    /// Returns the directory in which private directories are made, an error if none can be made in it.
-    fn private_place(&self) -> io::Result<PathBuf>;
+    /// Returns the directory that holds private directories; an error if none can be made in it.
+    fn private_parent(&self) -> io::Result<PathBuf>;
 }
 
 /// Executor of this machine.
@@ -147,8 +149,9 @@ impl<'a> LocalPlan<'a> {
         }
     }
 
-    /// Finds a program that a sandbox may start, and the path that has to be opened for it: a bare name on the search
-    /// path, a relative path below the directory of the manifest, an absolute one there or in the working directory.
+    /// Finds a program that a sandbox may start, and the path that has to be opened for it: a bare name on
+    /// the search path, a relative path below the directory of the manifest, an absolute one there or in the
+    /// working directory.
     fn find_inside(&self, confined: &Confined, name: &str) -> Result<(PathBuf, Option<PathBuf>), StartError> {
         if !name.contains('/') {
             return Ok((self.find(name)?, None));
@@ -258,8 +261,8 @@ fn principal(
     Ok((account, identity))
 }
 
-/// Returns the environment of ccm without the variables that describe the process that had it. PWD is left empty until
-/// the working directory is known.
+/// Returns the environment of ccm without the variables that describe the process that had it. PWD is left
+/// empty until the working directory is known.
 fn inherited(system: &dyn LocalSystem) -> Vec<(String, String)> {
     const OF_A_PROCESS: [&str; 3] = ["PWD", "OLDPWD", "_"];
     let mut environment = system.inherited_environment();

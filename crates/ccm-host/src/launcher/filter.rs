@@ -1,10 +1,10 @@
 //! The filter of system calls.
 //!
-//! It answers with errors that programs know. A program for another kind of processor (32-bit on a 64-bit
-//! machine) is killed at its first system call, because its calls have other numbers.
+//! Refused calls return errors that programs handle. A program for another kind of processor (32-bit on a
+//! 64-bit machine) is killed at its first system call, because its calls have other numbers.
 
+mod bpf_prologue;
 mod files;
-mod front;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,8 +17,9 @@ use seccompiler::{
 
 use crate::Sandbox;
 
-/// What acts on other processes, on keys that no namespace separates, on the kernel itself, or what would undo the
-/// sandbox. What never works without a privilege (modules, swap, a restart) is not listed: there is none.
+/// Calls that act on other processes, on keys that no namespace separates or on the kernel, and calls that
+/// would undo the sandbox. Calls that need a privilege (modules, swap, a restart) are not listed: the command
+/// has no privilege.
 const FORBIDDEN: &[i64] = &[
     libc::SYS_add_key,
     libc::SYS_bpf,
@@ -50,7 +51,7 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_userfaultfd,
 ];
 
-/// What programs do without if the kernel does not seem to have it: their flags and modes can't be looked into.
+/// Calls that programs can do without on an older kernel. Their flags and modes can't be checked by a filter.
 const UNKNOWN: &[i64] = &[
     libc::SYS_clone3,
     libc::SYS_io_uring_enter,
@@ -59,7 +60,7 @@ const UNKNOWN: &[i64] = &[
     libc::SYS_openat2,
 ];
 
-/// What changes modes, owners, times and attributes by path or handle, which Landlock does not look at.
+/// Calls that change modes, owners, times and attributes, which Landlock does not check.
 const ATTRIBUTES: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -90,7 +91,7 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_utimes,
 ];
 
-/// What reaches memory and queues that all processes share, also by a number that was guessed.
+/// Calls that reach memory and queues that all processes share, also by a guessed number.
 const SHARED_MEMORY: &[i64] = &[
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
@@ -114,7 +115,7 @@ const SYS_REMOVEXATTRAT: i64 = 466;
 const SYS_OPEN_TREE_ATTR: i64 = 467;
 const SYS_FILE_SETATTR: i64 = 469;
 
-/// Every kind of namespace that a process can ask for.
+/// Flags of all kinds of namespaces.
 const NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -126,23 +127,23 @@ const NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWUTS,
 ];
 
-/// Tells whether system calls can be filtered.
+/// Returns `true` if system calls can be filtered.
 pub(super) fn is_available() -> bool {
     matches!(secure_computing_mode(), Ok(SecureComputingMode::Disabled | SecureComputingMode::Filter))
 }
 
-/// Lets the filter hold for this process and all that it starts.
+/// Puts the filter into force for this process and all processes that it starts.
 pub(super) fn install(sandbox: &Sandbox, has_view: bool) -> io::Result<()> {
     apply_filter(&program(sandbox, has_view)?).map_err(io::Error::other)
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// One filter of four parts: what is for another kind of processor is killed, what programs do without is unknown,
-/// what no rule names is allowed, and then the rules.
+/// Builds one filter of four parts: programs for another kind of processor are killed, calls that programs
+/// can do without are unknown, calls without a rule are allowed, and the rules decide about the rest.
 ///
-/// The kernel tries a filter on every number when it takes it on. Rules are asked one after the other, which it need
-/// not do for the many numbers that none of them is about.
+/// The kernel evaluates a new filter for every number of a call. The third part spares the many numbers
+/// without a rule the walk through all rules.
 fn program(sandbox: &Sandbox, has_view: bool) -> io::Result<BpfProgram> {
     let rules = rules(sandbox, has_view).map_err(io::Error::other)?;
     let numbers: Vec<u32> = rules.keys().filter_map(|call| u32::try_from(*call).ok()).collect();
@@ -150,9 +151,9 @@ fn program(sandbox: &Sandbox, has_view: bool) -> io::Result<BpfProgram> {
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture);
     let rules: BpfProgram = filter.and_then(TryInto::try_into).map_err(io::Error::other)?;
-    let mut program = front::of_this_processor();
-    program.extend(front::unknown(UNKNOWN));
-    program.extend(front::allowed_but(&numbers));
+    let mut program = bpf_prologue::of_this_processor();
+    program.extend(bpf_prologue::unknown(UNKNOWN));
+    program.extend(bpf_prologue::allowed_but(&numbers));
     program.extend(rules);
     Ok(program)
 }
@@ -169,7 +170,7 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
         rules.insert(libc::SYS_ioctl, files::flags()?);
     }
 
-    // The limits of another process of the same user: without processor time it would be killed.
+    // Limits of other processes of the same user: without processor time, they would be killed.
     let of_another = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
     rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![of_another])?]);
 
@@ -179,7 +180,7 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
         let is_set = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag)?;
         new_namespaces.push(SeccompRule::new(vec![is_set])?);
     }
-    // Of a new process, the bit of CLONE_NEWTIME is a part of the number of its last signal.
+    // In the flags of a new process, the bit of CLONE_NEWTIME belongs to the number of its exit signal.
     let mut for_processes = new_namespaces.clone();
     for_processes.remove(5);
     rules.insert(libc::SYS_unshare, new_namespaces);
@@ -202,10 +203,10 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
     Ok(rules)
 }
 
-/// Matches what would change how processes of others are scheduled; the caller itself is number 0. A thread is no other
-/// process, but its number can't be told from that of one.
+/// Matches calls that change the scheduling of other processes; number 0 is the caller itself. Threads of the
+/// caller are refused too, because their numbers look like those of processes.
 fn scheduling() -> Result<Rules, seccompiler::BackendError> {
-    /// What stands for a process, and not for a group or a user.
+    /// Value of the first argument that means a process, and not a group or a user.
     const PROCESS: [(i64, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
     let by_number = [
         (libc::SYS_sched_setaffinity, 0),
@@ -233,18 +234,18 @@ fn scheduling() -> Result<Rules, seccompiler::BackendError> {
     Ok(rules)
 }
 
-/// Matches pairs of sockets for datagrams, each of which can be sent and connected anywhere. Of the other kinds a pair
-/// is a pipe in two directions for good, and leads nowhere else.
+/// Matches pairs of datagram sockets, which can be connected to other sockets. A pair of another kind is a
+/// pipe in two directions for good.
 fn datagrams() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     const KIND: u64 = 0xf;
-    // The kernel makes the one of the other.
+    // The kernel treats SOCK_RAW as SOCK_DGRAM.
     let kinds = [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| u64::from(kind.unsigned_abs()));
     let of_kind =
         |kind| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(KIND), kind);
     kinds.into_iter().map(|kind| SeccompRule::new(vec![of_kind(kind)?])).collect()
 }
 
-/// Matches a netlink socket for anything but addresses and routes, which looking up names needs.
+/// Matches netlink sockets except those for addresses and routes, which name lookups need.
 fn netlink_but_routes() -> Result<SeccompRule, seccompiler::BackendError> {
     const ROUTES: u64 = 0;
     let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
@@ -254,7 +255,7 @@ fn netlink_but_routes() -> Result<SeccompRule, seccompiler::BackendError> {
     ])
 }
 
-/// Matches a call whose first argument is none of these; any call if there are none.
+/// Matches calls whose first argument is none of these; all calls if there are none.
 fn none_of(allowed: &[i32]) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     let is_other = |family: &i32| {
         let family = u64::from(family.unsigned_abs());
@@ -279,7 +280,7 @@ mod tests {
             [(false, false, 0), (false, true, 1), (true, false, 2), (true, true, 2)]
         {
             let rules = rules(&sandbox(network, unix_sockets), true).expect("rules");
-            // No rule for a call means that every one matches.
+            // An empty list of rules matches every call.
             assert_eq!(rules[&libc::SYS_socket].len(), expected, "{network} {unix_sockets}");
         }
     }
@@ -296,34 +297,41 @@ mod tests {
 
     #[test]
     fn the_whole_filter_says_what_its_rules_say() {
-        use front::tests::{Answer, ask};
+        use bpf_prologue::tests::{FilterResult, evaluate};
         for (network, has_view) in [(false, true), (false, false), (true, true), (true, false)] {
             let sandbox = sandbox(network, false);
             let program = program(&sandbox, has_view).expect("a program");
             let rules = rules(&sandbox, has_view).expect("rules");
             for number in (0..700).chain([0x4000_0000, 0x4000_0029]) {
-                // No rule is about arguments that are all zero but those of sockets and of priorities: no family
-                // has that number, and no kind of process.
+                // No rule is about arguments that are all zero but those of sockets and of priorities: no
+                // family has that number, and no kind of process.
                 const NEVER_ZERO: [i64; 3] = [libc::SYS_socket, libc::SYS_socketpair, libc::SYS_ioprio_set];
                 let is_refused = rules
                     .get(&i64::from(number))
                     .is_some_and(|rules| rules.is_empty() || NEVER_ZERO.contains(&i64::from(number)));
                 let is_x32 = cfg!(target_arch = "x86_64") && number >= 0x4000_0000;
                 let expected = match number {
-                    _ if is_x32 || UNKNOWN.contains(&i64::from(number)) => Answer::Error(libc::ENOSYS),
-                    _ if is_refused => Answer::Error(libc::EPERM),
-                    _ => Answer::Allow,
+                    _ if is_x32 || UNKNOWN.contains(&i64::from(number)) => FilterResult::Error(libc::ENOSYS),
+                    _ if is_refused => FilterResult::Error(libc::EPERM),
+                    _ => FilterResult::Allow,
                 };
-                assert_eq!(ask(&program, front::PROCESSOR, number, 0), expected, "{number}");
-                assert_eq!(ask(&program, front::PROCESSOR ^ 1, number, 0), Answer::Kill, "{number}");
+                assert_eq!(evaluate(&program, bpf_prologue::PROCESSOR, number, 0), expected, "{number}");
+                assert_eq!(
+                    evaluate(&program, bpf_prologue::PROCESSOR ^ 1, number, 0),
+                    FilterResult::Kill,
+                    "{number}"
+                );
             }
             let clone = u32::try_from(libc::SYS_clone).expect("a number");
             let new_user = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
-            assert_eq!(ask(&program, front::PROCESSOR, clone, new_user), Answer::Error(libc::EPERM));
+            assert_eq!(
+                evaluate(&program, bpf_prologue::PROCESSOR, clone, new_user),
+                FilterResult::Error(libc::EPERM)
+            );
             let socket = u32::try_from(libc::SYS_socket).expect("a number");
             let internet = u64::from(libc::AF_INET.unsigned_abs());
-            let expected = if network { Answer::Allow } else { Answer::Error(libc::EPERM) };
-            assert_eq!(ask(&program, front::PROCESSOR, socket, internet), expected);
+            let expected = if network { FilterResult::Allow } else { FilterResult::Error(libc::EPERM) };
+            assert_eq!(evaluate(&program, bpf_prologue::PROCESSOR, socket, internet), expected);
         }
     }
 }

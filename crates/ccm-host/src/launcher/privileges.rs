@@ -1,4 +1,4 @@
-//! Taking on a user, and giving up what a sandbox must not have.
+//! Taking on a user, and giving up capabilities.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use rustix::thread::{
 use super::step;
 use crate::{Identity, StartError};
 
-/// Becomes that user, with these groups and no other.
+/// Takes on that user, with these groups and no other.
 pub(super) fn take_on(identity: &Identity) -> Result<(), StartError> {
     let groups: Vec<Gid> = identity.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
     let (uid, gid) = (Uid::from_raw(identity.uid), Gid::from_raw(identity.gid));
@@ -22,15 +22,15 @@ pub(super) fn take_on(identity: &Identity) -> Result<(), StartError> {
     setresuid(uid, uid, uid).map_err(step("user", "it can't be taken on"))
 }
 
-/// Sees to it that no program started from here on gets a capability: neither because its file has one nor
-/// because the user is root. What this process has stays, for the steps to come.
-pub(super) fn renounce() -> io::Result<()> {
+/// Keeps every program that starts from here on from getting a capability, whether from its file or because
+/// the user is root. This process keeps its capabilities for the steps to come.
+pub(super) fn forbid_new() -> io::Result<()> {
     let own = capabilities(None)?;
     if own.effective.contains(CapabilitySet::SETPCAP) {
         for number in 0..u64::BITS {
             match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
                 Ok(()) => {}
-                // It is behind the last one that this kernel knows.
+                // The number is above those that this kernel has.
                 Err(Errno::INVAL) => break,
                 Err(error) => return Err(error.into()),
             }
@@ -38,12 +38,12 @@ pub(super) fn renounce() -> io::Result<()> {
         let root_is_nothing = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
         set_capabilities_secure_bits(capabilities_secure_bits()? | root_is_nothing)?;
     }
-    // Kernels before 4.3 have none.
+    // Kernels before 4.3 have no ambient set.
     let _best_effort = clear_ambient_capability_set();
     Ok(set_no_new_privs(true)?)
 }
 
-/// Gives up every capability.
+/// Drops every capability.
 pub(super) fn drop_all() -> io::Result<()> {
     let none = CapabilitySet::empty();
     Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)

@@ -1,4 +1,4 @@
-//! Rules of Landlock: what may be read and written, whatever is mounted where.
+//! Rules of Landlock, which limit reading and writing whatever the mounts are.
 
 use std::io;
 
@@ -7,11 +7,11 @@ use landlock::{
     RulesetStatus, Scope,
 };
 
-use super::grants::{Access, Grants};
+use super::allowlist::{Allowlist, PathAccess};
 
-/// Lets the rules hold for this process and all that it starts. They also keep it from mounting, and from
-/// looking into processes outside.
-pub(super) fn restrict(version: u32, grants: &Grants) -> io::Result<()> {
+/// Puts the rules into force for this process and all processes that it starts. They also forbid mounting and
+/// access to processes outside.
+pub(super) fn restrict(version: u32, allowlist: &Allowlist) -> io::Result<()> {
     let abi = match version {
         1 => ABI::V1,
         2 => ABI::V2,
@@ -26,18 +26,18 @@ pub(super) fn restrict(version: u32, grants: &Grants) -> io::Result<()> {
         rules = rules.scope(Scope::from_all(abi)).map_err(refuse)?;
     }
     let mut rules = rules.create().map_err(refuse)?;
-    for grant in &grants.grants {
+    for path in &allowlist.paths {
         let of_file = AccessFs::from_file(abi);
         let of_device: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
-        let mut access = match grant.access {
-            Access::Read => AccessFs::from_read(abi),
-            Access::Write => AccessFs::from_all(abi),
-            Access::Device => of_device & AccessFs::from_all(abi),
+        let mut access = match path.access {
+            PathAccess::Read => AccessFs::from_read(abi),
+            PathAccess::Write => AccessFs::from_all(abi),
+            PathAccess::Device => of_device & AccessFs::from_all(abi),
         };
-        if !grant.is_directory {
+        if !path.is_directory {
             access &= of_file;
         }
-        rules = rules.add_rule(PathBeneath::new(&grant.file, access)).map_err(refuse)?;
+        rules = rules.add_rule(PathBeneath::new(&path.file, access)).map_err(refuse)?;
     }
     match rules.restrict_self().map_err(refuse)?.ruleset {
         RulesetStatus::NotEnforced => Err(io::Error::other("the kernel has not taken the rules on")),

@@ -210,7 +210,7 @@ fn a_reply_that_is_longer_than_its_pipe_does_not_hang() {
             ..shell("")
         };
         let error = start_error(runner, &command).await;
-        assert!(matches!(error, StartError::NoAnswer { .. }), "{error}");
+        assert!(matches!(error, StartError::NoReply { .. }), "{error}");
     });
 }
 

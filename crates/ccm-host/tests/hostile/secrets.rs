@@ -8,7 +8,7 @@ use crate::{block_on, run_with_lines, shell};
 #[test]
 fn secrets_are_hidden_in_lines_and_in_what_is_kept() {
     let secrets = Secrets::new();
-    let runner = SystemRunner::new().expect("a runner").hiding(secrets.clone());
+    let runner = SystemRunner::new().expect("a runner").redacting(secrets.clone());
     secrets.add(["s3cret-word", "first line of it\nlast line of it"]);
     block_on(async {
         for (script, printed) in [
@@ -36,7 +36,7 @@ fn secrets_are_hidden_in_lines_and_in_what_is_kept() {
 fn a_secret_at_the_edge_of_what_is_kept_is_hidden_whole() {
     let secrets = Secrets::new();
     secrets.add(["s3cret-word"]);
-    let runner = SystemRunner::new().expect("a runner").hiding(secrets);
+    let runner = SystemRunner::new().expect("a runner").redacting(secrets);
     // The first part of the output ends, and its last part begins, somewhere within the secrets.
     let script = "yes s3cret-word- | tr -d '\\n' | head -c 3000000";
     let (finished, lines) = block_on(run_with_lines(&runner, &shell(script)));

@@ -1,4 +1,4 @@
-//! What other resources may know of a command: written as paths, and picked from what it did.
+//! Captured values: written as paths, and extracted from the result of a command.
 
 use std::time::Duration;
 
@@ -7,50 +7,50 @@ use ccm_model::{Diagnostic, Node, closest, escape_control};
 use ccm_properties::{Named, PropertyKind, PropertyValue, TextKind, TextValue, ValueError};
 use serde_json::{Map, Value};
 
-use super::output::{self, Shown};
+use super::output::{self, Redacted};
 use crate::output_tail;
 
-/// Names, each with what it stands for, in the order they were written.
+/// Names with their sources, in the order of the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Captures(pub Vec<(String, Source)>);
+pub(crate) struct Captures(pub Vec<(String, CaptureSource)>);
 
-/// What a captured value comes from.
+/// Source of a captured value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// A part of standard output, read as JSON: the parts of the path.
+pub(crate) enum CaptureSource {
+    /// Part of standard output, read as JSON, by the parts of its path.
     StdoutJson(Vec<String>),
     /// Standard output as it is.
     Stdout,
     /// Standard error as it is.
     Stderr,
-    /// Whether standard output was too long to be kept whole.
+    /// `true` if standard output was too long to be kept whole.
     StdoutTruncated,
-    /// The same of standard error.
+    /// `true` if standard error was too long to be kept whole.
     StderrTruncated,
-    /// The exit code.
+    /// Exit code.
     ExitCode,
-    /// How long it ran, in milliseconds.
+    /// Duration in milliseconds.
     Duration,
 }
 
-/// Paths that stand for themselves; a path into JSON begins with `stdout.json`.
-const SOURCES: [(&str, Source); 8] = [
-    ("stdout.raw", Source::Stdout),
-    ("stderr.raw", Source::Stderr),
-    ("exit_code", Source::ExitCode),
-    ("duration_ms", Source::Duration),
-    ("exec.exit_code", Source::ExitCode),
-    ("exec.duration_ms", Source::Duration),
-    ("stdout.truncated", Source::StdoutTruncated),
-    ("stderr.truncated", Source::StderrTruncated),
+/// Fixed paths. A path into JSON begins with `stdout.json`.
+const SOURCES: [(&str, CaptureSource); 8] = [
+    ("stdout.raw", CaptureSource::Stdout),
+    ("stderr.raw", CaptureSource::Stderr),
+    ("exit_code", CaptureSource::ExitCode),
+    ("duration_ms", CaptureSource::Duration),
+    ("exec.exit_code", CaptureSource::ExitCode),
+    ("exec.duration_ms", CaptureSource::Duration),
+    ("stdout.truncated", CaptureSource::StdoutTruncated),
+    ("stderr.truncated", CaptureSource::StderrTruncated),
 ];
 
-impl TextValue for Source {
+impl TextValue for CaptureSource {
     const KIND: PropertyKind = PropertyKind::Text(TextKind::STRICT.matching(
         "^(stdout\\.json(\\..+)?|std(out|err)\\.(raw|truncated)|(exec\\.)?(exit_code|duration_ms))$",
     ));
 
-    /// Reads a path.
+    /// Parses a path.
     fn from_text(path: &str) -> Result<Self, ValueError> {
         if let Some((_, source)) = SOURCES.iter().find(|(known, _)| *known == path) {
             return Ok(source.clone());
@@ -98,12 +98,13 @@ fn parts(path: &str) -> Result<Vec<String>, ValueError> {
 }
 
 impl Captures {
-    /// Picks the values from what was really printed, or names all that are not there, each with the reason.
-    pub(crate) fn pick(
+    /// Extracts the values from the output as it was printed, or returns the name of each missing one with
+    /// the reason.
+    pub(crate) fn extract(
         &self,
         finished: &Finished,
         code: i32,
-        shown: Shown<'_>,
+        shown: Redacted<'_>,
     ) -> Result<Value, Vec<(String, String)>> {
         let (stdout, stderr) = (finished.printed_stdout(), finished.printed_stderr());
         let mut json = None;
@@ -111,17 +112,17 @@ impl Captures {
         let mut missing = Vec::new();
         for (name, source) in &self.0 {
             let value = match source {
-                Source::StdoutJson(parts) => {
+                CaptureSource::StdoutJson(parts) => {
                     let read = json.get_or_insert_with(|| output::json_with_numbers_as_printed(stdout));
-                    let root = read.as_ref().map_err(|unread| shown.unread(unread));
+                    let root = read.as_ref().map_err(|error| shown.json_error(error));
                     root.and_then(|root| at(root, parts).cloned().ok_or_else(|| not_there(root, parts)))
                 }
-                Source::Stdout => Ok(output_tail::text(stdout).into()),
-                Source::Stderr => Ok(output_tail::text(stderr).into()),
-                Source::StdoutTruncated => Ok(stdout.truncated().into()),
-                Source::StderrTruncated => Ok(stderr.truncated().into()),
-                Source::ExitCode => Ok(code.into()),
-                Source::Duration => Ok(milliseconds(finished.duration).into()),
+                CaptureSource::Stdout => Ok(output_tail::text(stdout).into()),
+                CaptureSource::Stderr => Ok(output_tail::text(stderr).into()),
+                CaptureSource::StdoutTruncated => Ok(stdout.truncated().into()),
+                CaptureSource::StderrTruncated => Ok(stderr.truncated().into()),
+                CaptureSource::ExitCode => Ok(code.into()),
+                CaptureSource::Duration => Ok(milliseconds(finished.duration).into()),
             };
             match value {
                 Ok(value) => drop(values.insert(name.clone(), value)),
@@ -131,13 +132,13 @@ impl Captures {
         if missing.is_empty() { Ok(Value::Object(values)) } else { Err(missing) }
     }
 
-    /// The names.
+    /// Returns the names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| &**name)
     }
 }
 
-/// A span of time as it is told to others.
+/// Returns a duration in whole milliseconds.
 pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -150,7 +151,7 @@ fn at<'v>(root: &'v Value, parts: &[String]) -> Option<&'v Value> {
     })
 }
 
-/// Names the path up to the first part that is not there.
+/// Returns the error of a missing path, up to its first missing part.
 fn not_there(root: &Value, parts: &[String]) -> String {
     let there = (0..parts.len()).take_while(|end| at(root, &parts[..=*end]).is_some()).count();
     let path: Vec<String> = parts[..=there].iter().map(|part| output::escaped(part)).collect();
@@ -159,7 +160,7 @@ fn not_there(root: &Value, parts: &[String]) -> String {
 
 impl PropertyValue for Captures {
     const KIND: PropertyKind =
-        PropertyKind::Map { keys: Some("\\S"), values: &<Source as PropertyValue>::KIND, min: 1 };
+        PropertyKind::Map { keys: Some("\\S"), values: &<CaptureSource as PropertyValue>::KIND, min: 1 };
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         let before = errors.len();
@@ -182,9 +183,9 @@ mod tests {
 
     use super::*;
 
-    /// Reads a path, or gives the error and its hint.
-    fn source(path: &str) -> Result<Source, String> {
-        Source::from_text(path).map_err(|error| {
+    /// Parses a path, or returns the error and its hint.
+    fn source(path: &str) -> Result<CaptureSource, String> {
+        CaptureSource::from_text(path).map_err(|error| {
             let error = error.at(ccm_model::Span::default());
             [vec![error.message], error.hints].concat().join(" | ")
         })
@@ -192,14 +193,15 @@ mod tests {
 
     #[test]
     fn paths_are_read() {
-        let json =
-            |parts: &[&str]| Ok(Source::StdoutJson(parts.iter().map(|part| (*part).to_owned()).collect()));
+        let json = |parts: &[&str]| {
+            Ok(CaptureSource::StdoutJson(parts.iter().map(|part| (*part).to_owned()).collect()))
+        };
         for (path, expected) in [
             ("stdout.json", json(&[])),
             ("stdout.json.a.0.b c", json(&["a", "0", "b c"])),
             ("stdout.json.a\\.b", json(&["a.b"])),
-            ("stdout.raw", Ok(Source::Stdout)),
-            ("exec.duration_ms", Ok(Source::Duration)),
+            ("stdout.raw", Ok(CaptureSource::Stdout)),
+            ("exec.duration_ms", Ok(CaptureSource::Duration)),
             ("stdout.json.", Err("`` has an empty part")),
             ("stdout.json.a\\", Err("the path ends with a backslash")),
             ("exit_kode", Err("`exit_kode` can't be captured | did you mean `exit_code`?")),
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_picked_or_named() {
+    fn values_are_extracted_or_reported_as_missing() {
         let stdout = Captured {
             head: br#"{"a": {"b.c": [1, {"d": null}]}, "s": "x",
                 "n": [1.50, 12345678901234567890123, -7]}"#
@@ -221,10 +223,10 @@ mod tests {
         };
         let finished =
             Finished { stdout, duration: Duration::from_millis(7), ..FakeRunner::finished(Exit::Code(3)) };
-        let pick = |path: &str| {
+        let extract = |path: &str| {
             let captures = Captures(vec![("it".to_owned(), source(path).unwrap())]);
-            let picked = captures.pick(&finished, 3, Shown(&Redactor::default()));
-            picked.map(|value| value["it"].clone()).map_err(|missing| {
+            let extracted = captures.extract(&finished, 3, Redacted(&Redactor::default()));
+            extracted.map(|value| value["it"].clone()).map_err(|missing| {
                 let told: Vec<String> = missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
                 told.join("\n")
             })
@@ -244,7 +246,7 @@ mod tests {
             ("stdout.json.n.1", Ok(json!("12345678901234567890123"))),
             ("stdout.json.n.2", Ok(json!(-7))),
         ] {
-            assert_eq!(pick(path), expected.map_err(str::to_owned), "{path}");
+            assert_eq!(extract(path), expected.map_err(str::to_owned), "{path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! An exec, complete: from the properties as they were written to what will be run.
+//! A complete exec, built from its properties as they are written.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,43 +11,43 @@ use super::executor::{ExecutorSettings, SettingsError};
 use super::expect::Expectations;
 use super::properties::ExecProperties;
 use super::sandbox::SandboxProperties;
-use super::values::{AbsolutePath, ExitCode, LogOutput, Timeout, Tries};
+use super::values::{AbsolutePath, ExitCodeValue, LogOutput, Timeout, Tries};
 
-/// How long a command may take if nothing else is said.
+/// Time limit of a command without `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
-/// The pause after the first try if nothing else is said.
+/// Pause after the first try without `try_sleep`.
 const DEFAULT_TRY_SLEEP: Duration = Duration::from_secs(1);
 
-/// Who reads the text of a command.
+/// Syntax of the text of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interpreter {
-    /// Nobody: it is split into words.
-    None,
-    /// `/bin/sh`.
+pub(crate) enum CommandSyntax {
+    /// Words, split by shell quoting.
+    Words,
+    /// Text for `/bin/sh`.
     Shell,
 }
 
-/// A program and its arguments; the program is not looked up yet.
+/// Program and arguments. The program is not looked up yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
     pub program: String,
     pub args: Vec<String>,
 }
 
-/// A guard: what was written, and what will be run.
+/// Guard: its text, and the command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Guard {
     pub text: String,
     pub line: CommandLine,
 }
 
-/// An exec without a mistake.
+/// Valid exec.
 #[derive(Clone, Debug)]
 pub(crate) struct Exec {
     pub name: String,
-    /// No other command was written.
+    /// `true` if `command` is not given.
     pub command_is_name: bool,
-    pub interpreter: Interpreter,
+    pub syntax: CommandSyntax,
     pub line: CommandLine,
     pub cwd: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
@@ -67,7 +67,7 @@ pub(crate) struct Exec {
     pub expect: Option<Expectations>,
     pub capture: Captures,
     pub executor: Option<ExecutorSettings>,
-    /// What it and its guards print is nobody's business.
+    /// Hides the output of the command and its guards.
     pub sensitive: bool,
     pub user: Option<String>,
     pub group: Option<String>,
@@ -75,7 +75,7 @@ pub(crate) struct Exec {
     pub sandbox: Option<SandboxProperties>,
 }
 
-fn unsplit(property: &'static str, error: SplitError) -> PropertyError {
+fn split_error(property: &'static str, error: SplitError) -> PropertyError {
     let hint = match error.kind {
         SplitErrorKind::SingleQuote | SplitErrorKind::DoubleQuote => "close it, or put a backslash before it",
         SplitErrorKind::Backslash => "write two of them for one",
@@ -84,58 +84,57 @@ fn unsplit(property: &'static str, error: SplitError) -> PropertyError {
 }
 
 impl Exec {
-    /// Builds it from what was written, or finds every mistake.
+    /// Builds an exec from its properties, or returns every error in them.
     pub(crate) fn build(
         name: &str,
-        interpreter: Interpreter,
+        syntax: CommandSyntax,
         written: ExecProperties,
         settings: &Map,
     ) -> Result<Self, Vec<PropertyError>> {
-        let mut errors: Vec<PropertyError> = without_effect(&written).collect();
+        let mut errors: Vec<PropertyError> = empty_properties(&written).collect();
         let executor = written.executor.as_deref().and_then(|name| {
             ExecutorSettings::find(settings, name).map_err(|error| errors.push(no_executor(name, error))).ok()
         });
         let command_is_name = written.command.is_none();
         let text = written.command.as_deref().unwrap_or(name);
-        let line = match (interpreter, &written.args) {
-            (Interpreter::None, Some(args)) => program_alone(text, args),
-            (Interpreter::Shell, Some(_)) => {
+        let line = match (syntax, &written.args) {
+            (CommandSyntax::Words, Some(args)) => program_alone(text, args),
+            (CommandSyntax::Shell, Some(_)) => {
                 Err(PropertyError::new("args", "`args` has no meaning for the shell provider")
                     .with_hint("write the arguments into `command`, or drop `provider: shell`"))
             }
-            (_, None) => command_line(interpreter, text, "command"),
+            (_, None) => command_line(syntax, text, "command"),
         };
         let line = line.map_err(|error| errors.push(error)).ok();
-        let mut guards = |guards: Option<OneOrMany<Text>>, property| {
-            all_guards(guards, property, interpreter, &mut errors)
-        };
+        let mut guards =
+            |guards: Option<OneOrMany<Text>>, property| all_guards(guards, property, syntax, &mut errors);
         let onlyif = guards(written.onlyif, "onlyif");
         let unless = guards(written.unless, "unless");
         if let Some(executor) = &executor {
-            errors.extend(refused(executor, text, written.args.as_deref()));
+            errors.extend(not_allowed(executor, text, written.args.as_deref()));
             for (property, guards) in [("onlyif", &onlyif), ("unless", &unless)] {
                 errors.extend(guards.iter().enumerate().filter_map(|(element, guard)| {
-                    let (message, hint) = executor.refuses(&guard.text)?;
+                    let (message, hint) = executor.refusal(&guard.text)?;
                     Some(PropertyError::new(property, message).with_hint(hint).at_element(Some(element)))
                 }));
             }
         }
         let codes =
-            |codes: Option<Vec<ExitCode>>| codes.map(|codes| codes.iter().map(|code| code.0).collect());
+            |codes: Option<Vec<ExitCodeValue>>| codes.map(|codes| codes.iter().map(|code| code.0).collect());
         let expected = written.expect.as_ref().and_then(|expect| expect.exit_code);
         let given = [
             ("returns", written.returns.is_some()),
             ("unchanged_returns", written.unchanged_returns.is_some()),
         ];
-        if let (Some(_), Some((twice, _))) = (expected, given.iter().find(|(_, given)| *given)) {
-            let message = format!("`{twice}` and `exit_code` of `expect` are both given");
-            errors.push(PropertyError::new(twice, message).with_hint("keep one of them"));
+        if let (Some(_), Some((conflict, _))) = (expected, given.iter().find(|(_, given)| *given)) {
+            let message = format!("`{conflict}` and `exit_code` of `expect` are both given");
+            errors.push(PropertyError::new(conflict, message).with_hint("keep one of them"));
         }
         let returns: Vec<u8> =
             codes(written.returns).unwrap_or_else(|| vec![expected.map_or(0, |expected| expected.0)]);
         let unchanged_returns: Vec<u8> = codes(written.unchanged_returns).unwrap_or_default();
         if expected.is_none() {
-            errors.extend(code_errors(&returns, &unchanged_returns));
+            errors.extend(exit_code_errors(&returns, &unchanged_returns));
         }
         let environment = written.environment.unwrap_or_default().0;
         if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
@@ -155,7 +154,7 @@ impl Exec {
         Ok(Self {
             name: name.to_owned(),
             command_is_name,
-            interpreter,
+            syntax,
             line,
             cwd: written.cwd.map(|cwd| cwd.0),
             environment,
@@ -183,7 +182,8 @@ impl Exec {
         })
     }
 
-    /// The words of the command and of its guards and what else is given to them, for hiding them.
+    /// Returns the words of the command and its guards, the values of its variables and its input, for
+    /// redaction.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let values = self.environment.iter().map(|(_, value)| value);
         let guards = self.onlyif.iter().chain(&self.unless).map(|guard| &guard.line);
@@ -192,17 +192,17 @@ impl Exec {
         words.chain(values).chain(&self.stdin).map(String::as_str)
     }
 
-    /// What an error calls a missing command, which differs between the providers.
-    fn nothing_to_run(interpreter: Interpreter) -> &'static str {
-        match interpreter {
-            Interpreter::None => "no command specified",
-            Interpreter::Shell => "no command to execute",
+    /// Returns the error of a missing command, which differs between the providers.
+    fn nothing_to_run(syntax: CommandSyntax) -> &'static str {
+        match syntax {
+            CommandSyntax::Words => "no command specified",
+            CommandSyntax::Shell => "no command to execute",
         }
     }
 }
 
-/// Finds what names nothing that could be checked or captured.
-fn without_effect(written: &ExecProperties) -> impl Iterator<Item = PropertyError> {
+/// Returns an error for each of `expect` and `capture` that is empty.
+fn empty_properties(written: &ExecProperties) -> impl Iterator<Item = PropertyError> {
     let expect = written.expect.as_ref().filter(|expect| expect.is_empty()).map(|_| {
         PropertyError::new("expect", "`expect` says nothing that could be checked")
             .with_hint("it knows `exit_code`, `stdout`, `stderr` and `stdout_json`")
@@ -227,12 +227,12 @@ fn no_executor(name: &str, error: SettingsError) -> PropertyError {
     }
 }
 
-/// Says why an executor does not run a command. It is pointed at where it may have to wait for a late value, so
-/// that nothing is said of what is not known.
-fn refused(executor: &ExecutorSettings, text: &str, args: Option<&[Text]>) -> Option<PropertyError> {
+/// Returns the error of a command that an executor does not allow. The error is placed at the part that may
+/// depend on a late value, so that nothing is reported while that value is not known.
+fn not_allowed(executor: &ExecutorSettings, text: &str, args: Option<&[Text]>) -> Option<PropertyError> {
     let words = args.map(|args| std::iter::once(text).chain(args.iter().map(|arg| &**arg)));
     let command = words.map_or_else(|| text.to_owned(), quote_words);
-    let (message, hint) = executor.refuses(&command)?;
+    let (message, hint) = executor.refusal(&command)?;
     let is_open = |text: &str| text.contains("{{") || text.contains("${");
     let element = args.filter(|_| !is_open(text)).and_then(|args| args.iter().position(|arg| is_open(arg)));
     let property = if element.is_some() { "args" } else { "command" };
@@ -243,7 +243,7 @@ fn paths(written: Option<OneOrMany<AbsolutePath>>) -> Vec<PathBuf> {
     written.map(|paths| paths.0.into_iter().map(|path| path.0).collect()).unwrap_or_default()
 }
 
-fn code_errors(returns: &[u8], unchanged_returns: &[u8]) -> Vec<PropertyError> {
+fn exit_code_errors(returns: &[u8], unchanged_returns: &[u8]) -> Vec<PropertyError> {
     let mut errors = Vec::new();
     if returns.is_empty() && unchanged_returns.is_empty() {
         errors.push(PropertyError::new("returns", "no exit code would mean success"));
@@ -258,7 +258,7 @@ fn code_errors(returns: &[u8], unchanged_returns: &[u8]) -> Vec<PropertyError> {
 
 fn program_alone(program: &str, args: &[Text]) -> Result<CommandLine, PropertyError> {
     if program.is_empty() {
-        return Err(PropertyError::new("command", Exec::nothing_to_run(Interpreter::None)));
+        return Err(PropertyError::new("command", Exec::nothing_to_run(CommandSyntax::Words)));
     }
     let nul = args.iter().position(|arg| arg.contains('\0'));
     if program.contains('\0') || nul.is_some() {
@@ -269,21 +269,21 @@ fn program_alone(program: &str, args: &[Text]) -> Result<CommandLine, PropertyEr
 }
 
 fn command_line(
-    interpreter: Interpreter,
+    syntax: CommandSyntax,
     text: &str,
     property: &'static str,
 ) -> Result<CommandLine, PropertyError> {
-    let nothing = || PropertyError::new(property, Exec::nothing_to_run(interpreter));
+    let nothing = || PropertyError::new(property, Exec::nothing_to_run(syntax));
     if let Some(byte) = text.find('\0') {
         return Err(PropertyError::new(property, "the text holds a NUL character").at_byte(byte));
     }
-    match interpreter {
-        Interpreter::Shell if text.trim().is_empty() => Err(nothing()),
-        Interpreter::Shell => {
+    match syntax {
+        CommandSyntax::Shell if text.trim().is_empty() => Err(nothing()),
+        CommandSyntax::Shell => {
             Ok(CommandLine { program: "/bin/sh".to_owned(), args: vec!["-c".to_owned(), text.to_owned()] })
         }
-        Interpreter::None => {
-            let words = split_words(text).map_err(|error| unsplit(property, error))?;
+        CommandSyntax::Words => {
+            let words = split_words(text).map_err(|error| split_error(property, error))?;
             let mut words = words.into_iter();
             let program = words.next().filter(|program| !program.is_empty()).ok_or_else(nothing)?;
             Ok(CommandLine { program, args: words.collect() })
@@ -294,15 +294,15 @@ fn command_line(
 fn all_guards(
     written: Option<OneOrMany<Text>>,
     property: &'static str,
-    interpreter: Interpreter,
+    syntax: CommandSyntax,
     errors: &mut Vec<PropertyError>,
 ) -> Vec<Guard> {
     let written = written.map(|guards| guards.0).unwrap_or_default();
-    let one = |(element, text): (usize, Text)| match command_line(interpreter, &text, property) {
+    let one = |(element, text): (usize, Text)| match command_line(syntax, &text, property) {
         Ok(line) => Some(Guard { text: text.0, line }),
         Err(error) => {
-            // A guard that stands alone is not in a list, and then the element is not found and the whole
-            // is pointed at.
+            // A single guard is in no list. Its element is not found then, and the error is placed at the
+            // property.
             errors.push(error.at_element(Some(element)));
             None
         }

@@ -1,32 +1,32 @@
-//! When a command runs. Pure.
+//! The decision whether a command runs. Pure.
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_model::Failure;
 
 use super::command::Exec;
-use super::judge::Ended;
+use super::result::ExecResult;
 use super::rules::ExecRule;
-use super::state::{ExecState, Verdict, describe};
+use super::state::{ExecState, GuardVerdict, describe};
 
-/// The typed side of exec.
+/// Types of exec.
 pub(crate) struct ExecKind;
 
 impl ResourceKind for ExecKind {
     type Properties = Exec;
     type State = ExecState;
-    type Effect = Ended;
+    type Effect = ExecResult;
     type Rule = ExecRule;
 
     fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) -> Decision<ExecRule> {
         decide(exec, state, trigger)
     }
 
-    fn verify(_: &Exec, _: &ExecState, ended: &Ended) -> Result<Verified<ExecRule>, Failure> {
-        ended.judged.clone().map(|success| success.verified)
+    fn verify(_: &Exec, _: &ExecState, result: &ExecResult) -> Result<Verified<ExecRule>, Failure> {
+        result.outcome.clone().map(|success| success.verified)
     }
 
-    fn captured(_: &Exec, ended: &Ended) -> Option<serde_json::Value> {
-        ended.judged.as_ref().ok().and_then(|success| success.captured.clone())
+    fn captured(_: &Exec, result: &ExecResult) -> Option<serde_json::Value> {
+        result.outcome.as_ref().ok().and_then(|success| success.captured.clone())
     }
 
     fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Described {
@@ -34,15 +34,15 @@ impl ResourceKind for ExecKind {
     }
 }
 
-/// Tells whether the guards have a say: if a rule above theirs decides, they are not run.
-pub(crate) fn guards_matter(exec: &Exec, creates_satisfied: bool, triggered: bool) -> bool {
+/// Returns `true` if the guards have to be run. They are not if an earlier rule decides.
+pub(crate) fn needs_guards(exec: &Exec, creates_satisfied: bool, triggered: bool) -> bool {
     let overridden = triggered && !exec.refresh_respects_guards;
     let waits_for_trigger = exec.refresh_only && !triggered;
     let decided_before = overridden || creates_satisfied || waits_for_trigger;
     !decided_before && (!exec.onlyif.is_empty() || !exec.unless.is_empty())
 }
 
-/// The decision table; the first row that applies wins.
+/// Decides by the decision table, whose first row that applies wins.
 pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) -> Decision<ExecRule> {
     let keep = |reason| Decision::Keep { reason };
     let change = |reason| {
@@ -65,13 +65,13 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) 
         return keep(ExecRule::NotTriggered);
     }
     match &state.guards.verdict {
-        Verdict::Broken(failure) => {
+        GuardVerdict::Broken(failure) => {
             Decision::Fail { reason: ExecRule::GuardFailed, failure: failure.clone() }
         }
-        Verdict::Prevented(prevention) => keep(ExecRule::Prevented(prevention.clone())),
+        GuardVerdict::Prevented(prevention) => keep(ExecRule::Prevented(prevention.clone())),
         verdict => triggered(true).unwrap_or_else(|| {
             change(match verdict {
-                Verdict::Allowed => ExecRule::GuardsAllow,
+                GuardVerdict::Allowed => ExecRule::GuardsAllow,
                 _ if !exec.creates.is_empty() => ExecRule::CreatesMissing,
                 _ => ExecRule::NothingPrevents,
             })
@@ -84,7 +84,7 @@ mod tests {
     use ccm_model::{FailureKind, Map};
 
     use super::*;
-    use crate::exec::command::Interpreter;
+    use crate::exec::command::CommandSyntax;
     use crate::exec::properties::ExecProperties;
     use crate::exec::rules::Prevention;
     use crate::exec::state::Guards;
@@ -93,7 +93,7 @@ mod tests {
 
     fn exec(creates: bool, guards: bool) -> Exec {
         let mut exec =
-            Exec::build("true", Interpreter::None, ExecProperties::default(), &Map::default()).unwrap();
+            Exec::build("true", CommandSyntax::Words, ExecProperties::default(), &Map::default()).unwrap();
         if creates {
             exec.creates.push("/x".into());
         }
@@ -117,17 +117,17 @@ mod tests {
             exec.refresh_respects_guards = respects == "yes";
             let triggered = triggered == "yes";
             let creates_satisfied = creates == "yes";
-            assert_eq!(guards_matter(&exec, creates_satisfied, triggered), asked == "yes", "asked: {row}");
+            assert_eq!(needs_guards(&exec, creates_satisfied, triggered), asked == "yes", "asked: {row}");
             let verdict = match guards {
-                // Guards that are not asked have said nothing.
-                _ if asked == "no" => Verdict::NotRun,
-                "allow" => Verdict::Allowed,
+                // Guards that are not run have no verdict.
+                _ if asked == "no" => GuardVerdict::NotRun,
+                "allow" => GuardVerdict::Allowed,
                 "prevent" => {
                     let (property, command) = ("onlyif", "test".to_owned());
-                    Verdict::Prevented(Prevention { property, command, exit_code: 1 })
+                    GuardVerdict::Prevented(Prevention { property, command, exit_code: 1 })
                 }
-                "broken" => Verdict::Broken(Failure::new(FailureKind::Guard, "broken")),
-                _ => Verdict::NotRun,
+                "broken" => GuardVerdict::Broken(Failure::new(FailureKind::Guard, "broken")),
+                _ => GuardVerdict::NotRun,
             };
             let guards = Guards { verdict, ..Guards::default() };
             let state = ExecState { creates_satisfied, guards, ..ExecState::default() };

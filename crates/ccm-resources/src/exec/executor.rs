@@ -10,7 +10,7 @@ use ccm_properties::{
 
 use super::values::{AbsolutePath, Environment};
 
-/// The keys below `ccm`.
+/// Settings below `ccm`.
 pub(crate) const SETTINGS: &[PropertySpec] = &[PropertySpec::new::<Named<ExecutorProperties>>(
     "executors",
     &["Ways to start commands, by name: an exec names one with `executor`."],
@@ -20,28 +20,28 @@ properties! {
     /// Properties of an executor.
     #[derive(Debug, Default)]
     struct ExecutorProperties {
-        /// How commands are started: `native`, directly on this host. `exec.native` is the same.
-        kind: Kind { required: true },
-        /// The working directory of commands that have neither `cwd` nor `sandbox`.
+        /// Kind of the executor: `native` starts commands directly on this host. `exec.native` is the same.
+        kind: ExecutorKind { required: true },
+        /// Working directory of commands that have neither `cwd` nor `sandbox`.
         default_work_dir: AbsolutePath { default: Some("`/`") },
-        /// The environment of every command, to which `environment` and `path` add. There is no other.
+        /// Environment of every command, to which `environment` and `path` add. No other variables are set.
         default_env: Environment,
-        /// The only commands that may be run, guards included: each exactly as it is written.
+        /// Allowed commands, guards included, each exactly as it is written.
         command_whitelist: Vec<Text>,
     }
 }
 
 /// Kind of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ExecutorKind {
     /// Commands are started directly on this host.
     Native,
 }
 
-/// Kinds that a later version brings.
+/// Kinds of a later version.
 const LATER: [&str; 2] = ["docker", "exec.docker"];
 
-impl TextValue for Kind {
+impl TextValue for ExecutorKind {
     const KIND: PropertyKind = PropertyKind::Words(&["native", "exec.native"]);
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
@@ -62,7 +62,7 @@ impl TextValue for Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExecutorSettings {
     pub name: String,
-    kind: Kind,
+    kind: ExecutorKind,
     pub work_dir: Option<PathBuf>,
     environment: Vec<(String, String)>,
     whitelist: Option<Vec<String>>,
@@ -72,7 +72,7 @@ pub(crate) struct ExecutorSettings {
 pub(crate) enum SettingsError {
     /// The manifest has none of that name; with advice.
     Unknown(String),
-    /// Its settings are not valid, which the check of all executors reports.
+    /// The executor is not valid, which the check of all executors reports.
     Invalid,
 }
 
@@ -105,7 +105,7 @@ impl ExecutorSettings {
         let own = std::mem::replace(&mut launch.environment, self.environment.clone());
         launch.environment.extend(own);
         match self.kind {
-            Kind::Native => {
+            ExecutorKind::Native => {
                 launch.base = BaseEnvironment::Empty;
                 if launch.sandbox.is_none() {
                     launch.cwd = launch.cwd.take().or_else(|| self.work_dir.clone());
@@ -114,8 +114,8 @@ impl ExecutorSettings {
         }
     }
 
-    /// Says why a command may not be run, if it may not.
-    pub(crate) fn refuses(&self, command: &str) -> Option<(String, String)> {
+    /// Returns message and hint if the whitelist does not have a command.
+    pub(crate) fn refusal(&self, command: &str) -> Option<(String, String)> {
         let whitelist = self.whitelist.as_ref()?;
         if whitelist.iter().any(|allowed| allowed == command) {
             return None;
@@ -132,12 +132,12 @@ impl ExecutorSettings {
     }
 }
 
-fn read(node: &Node) -> Result<(Kind, ExecutorProperties), Vec<Diagnostic>> {
+fn read(node: &Node) -> Result<(ExecutorKind, ExecutorProperties), Vec<Diagnostic>> {
     let Some(map) = node.as_map() else {
         let message = format!("expected a map with `kind`, found {}", node.describe());
         return Err(vec![Diagnostic::error(node.span, message)]);
     };
-    // The properties of another kind are nothing that anybody knows.
+    // The properties of another kind are unknown, and would each be an error.
     if let Some(kind) =
         map.get("kind").filter(|kind| kind.as_text().is_some_and(|text| LATER.contains(&text)))
     {
@@ -153,7 +153,7 @@ fn read(node: &Node) -> Result<(Kind, ExecutorProperties), Vec<Diagnostic>> {
     Ok((kind, written))
 }
 
-/// Finds every mistake in the executors of a manifest.
+/// Returns every error in the executors of a manifest.
 pub(crate) fn check(settings: &Map) -> Vec<Diagnostic> {
     let Some(node) = settings.get(SETTINGS[0].name).filter(|node| !node.is_null()) else { return Vec::new() };
     let Some(executors) = node.as_map() else {

@@ -1,4 +1,4 @@
-//! What a command is expected to do: written, and compared with what it did.
+//! Expected results of a command, and their comparison with the result.
 
 use ccm_host::Captured;
 use ccm_model::{closest, escape_control};
@@ -6,38 +6,39 @@ use ccm_properties::{PropertyKind, TextSyntax, TextValue, ValueError, properties
 use regex::Regex;
 use serde_json::{Number, Value};
 
-use super::output::{self, Shown};
-use super::values::ExitCode;
+use super::output::{self, Redacted};
+use super::values::ExitCodeValue;
 use crate::output_tail;
 
-/// What a text may be beside itself.
+/// Forms of an expected text besides equality.
 const FORMS: [&str; 2] = ["contains", "matches"];
-/// How many differences in JSON are shown.
-const MOST_DIFFERENCES: usize = 10;
+/// Maximum number of differences in JSON that are shown.
+const MAX_DIFFERENCES: usize = 10;
 
 properties! {
     /// Expected result of a command.
     #[derive(Clone, Debug, Default)]
     pub(crate) struct Expectations {
-        /// The exit code. It stands for `returns`, so only one of the two can be given.
-        exit_code: ExitCode,
-        /// All of standard output, or `contains("…")` for a part of it, or `matches("…")` for a regular expression.
+        /// Exit code. It replaces `returns`, so that only one of the two can be given.
+        exit_code: ExitCodeValue,
+        /// All of standard output, or `contains("…")` for a part of it, or `matches("…")` for a regular
+        /// expression.
         stdout: ExpectedText { sensitive: true, syntax: TextSyntax::Call(&FORMS) },
-        /// The same for standard error.
+        /// All of standard error, or one of these two forms.
         stderr: ExpectedText { sensitive: true, syntax: TextSyntax::Call(&FORMS) },
-        /// What standard output, read as JSON, holds at least.
+        /// Part of standard output, read as JSON.
         stdout_json: Value { sensitive: true },
     }
 }
 
-/// What a text is expected to be.
+/// Expected text.
 #[derive(Clone, Debug)]
 pub(crate) enum ExpectedText {
-    /// This, to the last line end.
+    /// The whole text, its last line end included.
     Equal(String),
-    /// This is a part of it.
+    /// Part of the text.
     Contains(String),
-    /// This matches a part of it.
+    /// Regular expression that matches a part of the text.
     Matches(Regex),
 }
 
@@ -50,10 +51,10 @@ impl TextValue for ExpectedText {
     }
 }
 
-type Refused = (String, Option<String>);
+type FormError = (String, Option<String>);
 
-/// Reads `contains("…")`, `matches("…")`, or a text that is meant as it is.
-fn parse(text: &str) -> Result<ExpectedText, Refused> {
+/// Parses `contains("…")`, `matches("…")`, or a plain text.
+fn parse(text: &str) -> Result<ExpectedText, FormError> {
     let trimmed = text.trim();
     let word_ends = trimmed.find(|part: char| !part.is_ascii_alphabetic() && part != '_');
     let (word, rest) = trimmed.split_at(word_ends.unwrap_or(trimmed.len()));
@@ -77,7 +78,7 @@ fn parse(text: &str) -> Result<ExpectedText, Refused> {
     match Regex::new(&quoted) {
         Ok(regex) => Ok(ExpectedText::Matches(regex)),
         Err(error) => {
-            // The last line of the error says what is wrong, those before draw it.
+            // The last line of the error is the message; those before it draw the position.
             let error = error.to_string();
             let what = error.lines().last().unwrap_or_default().trim();
             let what = what.strip_prefix("error: ").unwrap_or(what);
@@ -86,8 +87,8 @@ fn parse(text: &str) -> Result<ExpectedText, Refused> {
     }
 }
 
-/// The text of `("…")` or `('…')`. Between double quotes `\"`, `\\`, `\n` and `\t` are one character each, and
-/// a backslash before anything else stays; between single quotes everything stays.
+/// Returns the text of `("…")` or `('…')`. Between double quotes `\"`, `\\`, `\n` and `\t` are one character
+/// each, and a backslash before anything else stays; between single quotes everything stays.
 fn quoted(form: &str) -> Result<String, &'static str> {
     let inner = form.strip_prefix('(').map(str::trim_start).unwrap_or_default();
     let quote = inner.chars().next().filter(|first| matches!(first, '"' | '\'')).ok_or("no quoted text")?;
@@ -116,7 +117,7 @@ fn quoted(form: &str) -> Result<String, &'static str> {
 }
 
 impl Expectations {
-    /// Tells whether nothing is expected.
+    /// Returns `true` if nothing is expected.
     pub(crate) fn is_empty(&self) -> bool {
         self.exit_code.is_none()
             && self.stdout.is_none()
@@ -124,30 +125,30 @@ impl Expectations {
             && self.stdout_json.is_none()
     }
 
-    /// Compares with what was really printed, and names every difference without what must not be shown.
-    pub(crate) fn misses(
+    /// Compares with the output as it was printed, and returns every difference, redacted.
+    pub(crate) fn mismatches(
         &self,
         code: i32,
         stdout: &Captured,
         stderr: &Captured,
-        shown: Shown<'_>,
-    ) -> Vec<Miss> {
-        let mut misses = Vec::new();
+        shown: Redacted<'_>,
+    ) -> Vec<Mismatch> {
+        let mut mismatches = Vec::new();
         if let Some(expected) = self.exit_code.filter(|expected| i32::from(expected.0) != code) {
-            misses.push(Miss::new("exit_code", "", format!("expected {}, found {code}", expected.0)));
+            mismatches.push(Mismatch::new("exit_code", "", format!("expected {}, found {code}", expected.0)));
         }
         let streams = [("stdout", &self.stdout, stdout), ("stderr", &self.stderr, stderr)];
         for (name, expected, captured) in streams {
-            let miss = expected.as_ref().and_then(|expected| expected.miss(captured, shown));
-            misses.extend(miss.map(|miss| Miss::new(name, "", miss)));
+            let mismatch = expected.as_ref().and_then(|expected| expected.mismatch(captured, shown));
+            mismatches.extend(mismatch.map(|mismatch| Mismatch::new(name, "", mismatch)));
         }
         if let Some(expected) = &self.stdout_json {
             match output::json(stdout) {
-                Ok(found) => json_misses(expected, &found, "", shown, &mut misses),
-                Err(unread) => misses.push(Miss::new(JSON, "", shown.unread(&unread))),
+                Ok(found) => json_mismatches(expected, &found, "", shown, &mut mismatches),
+                Err(error) => mismatches.push(Mismatch::new(JSON, "", shown.json_error(&error))),
             }
         }
-        misses
+        mismatches
     }
 }
 
@@ -156,21 +157,21 @@ const JSON: &str = "stdout_json";
 
 /// Difference between what was expected and what a command did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Miss {
-    /// The expectation.
+pub(crate) struct Mismatch {
+    /// Expectation.
     part: &'static str,
-    /// Where in it: keys and indexes of JSON, each behind a dot.
+    /// Path in it: keys and indexes of JSON, each after a dot.
     path: String,
-    /// What was expected, and what was found.
+    /// Expected and found value.
     difference: String,
 }
 
-impl Miss {
+impl Mismatch {
     fn new(part: &'static str, path: &str, difference: String) -> Self {
         Self { part, path: path.to_owned(), difference }
     }
 
-    /// Returns the difference in one line; of a sensitive exec only which expectation was not met.
+    /// Returns the difference in one line; for a sensitive exec only the expectation that was not met.
     pub(crate) fn shown(&self, is_sensitive: bool) -> String {
         let Self { part, path, difference } = self;
         if is_sensitive {
@@ -182,7 +183,7 @@ impl Miss {
 }
 
 impl ExpectedText {
-    fn miss(&self, captured: &Captured, shown: Shown<'_>) -> Option<String> {
+    fn mismatch(&self, captured: &Captured, shown: Redacted<'_>) -> Option<String> {
         let found = output_tail::text(captured);
         let (is_met, expected) = match self {
             Self::Equal(expected) => {
@@ -208,10 +209,16 @@ impl ExpectedText {
     }
 }
 
-/// Names what of the expected is not in the found: maps may hold more, lists are of one length and compared
-/// element by element, numbers by their value.
-fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, misses: &mut Vec<Miss>) {
-    if misses.len() >= MOST_DIFFERENCES {
+/// Adds the differences between two values. A found map may have more keys; lists have the same length and
+/// are compared element by element, numbers by value.
+fn json_mismatches(
+    expected: &Value,
+    found: &Value,
+    path: &str,
+    shown: Redacted<'_>,
+    mismatches: &mut Vec<Mismatch>,
+) {
+    if mismatches.len() >= MAX_DIFFERENCES {
         return;
     }
     match (expected, found) {
@@ -219,36 +226,40 @@ fn json_misses(expected: &Value, found: &Value, path: &str, shown: Shown<'_>, mi
             for (key, expected) in expected {
                 let path = format!("{path}.{}", shown.key(key));
                 if let Some(found) = found.get(key) {
-                    json_misses(expected, found, &path, shown, misses);
+                    json_mismatches(expected, found, &path, shown, mismatches);
                 } else {
                     let expected = shown.value(expected);
-                    misses.push(Miss::new(JSON, &path, format!("expected {expected}, found nothing")));
+                    mismatches.push(Mismatch::new(
+                        JSON,
+                        &path,
+                        format!("expected {expected}, found nothing"),
+                    ));
                 }
             }
         }
         (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
             for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
-                json_misses(expected, found, &format!("{path}.{at}"), shown, misses);
+                json_mismatches(expected, found, &format!("{path}.{at}"), shown, mismatches);
             }
         }
         (Value::Array(expected), Value::Array(found)) => {
             let difference = format!("expected {} elements, found {}", expected.len(), found.len());
-            misses.push(Miss::new(JSON, path, difference));
+            mismatches.push(Mismatch::new(JSON, path, difference));
         }
         (Value::Number(one), Value::Number(other)) if equal(one, other) => {}
         (Value::String(one), Value::String(other)) if one != other => {
             let (one, other) = (shown.quoted(one), shown.quoted(other));
-            misses.push(Miss::new(JSON, path, format!("expected {one}, found {other}")));
+            mismatches.push(Mismatch::new(JSON, path, format!("expected {one}, found {other}")));
         }
         _ if expected == found => {}
         _ => {
             let (expected, found) = (shown.value(expected), shown.value(found));
-            misses.push(Miss::new(JSON, path, format!("expected {expected}, found {found}")));
+            mismatches.push(Mismatch::new(JSON, path, format!("expected {expected}, found {found}")));
         }
     }
 }
 
-/// Compares by value: whole numbers exactly, others as far as 64 bits tell them apart.
+/// Compares two numbers: whole ones exactly, others as 64-bit floats.
 fn equal(one: &Number, other: &Number) -> bool {
     one == other || ((one.is_f64() || other.is_f64()) && one.as_f64() == other.as_f64())
 }
@@ -302,36 +313,36 @@ mod tests {
 
     #[test]
     fn texts_are_compared() {
-        let miss = |written: &str, found: &str| {
-            parse(written).unwrap().miss(&captured(found), Shown(&Redactor::default()))
+        let mismatch = |written: &str, found: &str| {
+            parse(written).unwrap().mismatch(&captured(found), Redacted(&Redactor::default()))
         };
-        assert_eq!(miss("ok\n", "ok\n"), None);
+        assert_eq!(mismatch("ok\n", "ok\n"), None);
         assert_eq!(
-            miss("ok", "ok\n").as_deref(),
+            mismatch("ok", "ok\n").as_deref(),
             Some("expected \"ok\", found \"ok\\n\" (they differ in the line end alone)")
         );
-        assert_eq!(miss("contains('k')", "ok\n"), None);
+        assert_eq!(mismatch("contains('k')", "ok\n"), None);
         assert_eq!(
-            miss("contains('no')", "ok").as_deref(),
+            mismatch("contains('no')", "ok").as_deref(),
             Some("expected text that contains \"no\", found \"ok\"")
         );
-        assert_eq!(miss("matches('^o.$')", "ok"), None);
+        assert_eq!(mismatch("matches('^o.$')", "ok"), None);
         assert_eq!(
-            miss("matches('^k')", "ok").as_deref(),
+            mismatch("matches('^k')", "ok").as_deref(),
             Some("expected text that matches \"^k\", found \"ok\"")
         );
-        assert_eq!(miss("", ""), None);
+        assert_eq!(mismatch("", ""), None);
         assert_eq!(
-            miss("matches('^o.$')", "ok\n").as_deref(),
+            mismatch("matches('^o.$')", "ok\n").as_deref(),
             Some("expected text that matches \"^o.$\", found \"ok\\n\" (the text ends with a line end)")
         );
-        assert_eq!(miss("matches('(?m)^o.$')", "no\nok\n"), None);
-        assert_eq!(miss("matches('^o.\\n?$')", "ok\n"), None);
+        assert_eq!(mismatch("matches('(?m)^o.$')", "no\nok\n"), None);
+        assert_eq!(mismatch("matches('^o.\\n?$')", "ok\n"), None);
     }
 
     #[test]
     fn json_is_a_subset_or_the_way_to_the_difference_is_shown() {
-        for (expected, found, misses) in [
+        for (expected, found, mismatches) in [
             (json!({}), json!({"a": 1}), &[][..]),
             (json!({"a": {"b": 1}}), json!({"a": {"b": 1.0, "c": 2}, "d": 3}), &[]),
             (json!({"a": [1, {}]}), json!({"a": [1, {"x": 1}]}), &[]),
@@ -356,50 +367,54 @@ mod tests {
             ),
             (json!({"a": null}), json!({"a": {}}), &["stdout_json.a: expected null, found {}"]),
         ] {
-            let mut found_misses = Vec::new();
-            json_misses(&expected, &found, "", Shown(&Redactor::default()), &mut found_misses);
-            let shown: Vec<String> = found_misses.iter().map(|miss| miss.shown(false)).collect();
-            assert_eq!(shown, misses, "{expected} {found}");
+            let mut found_mismatches = Vec::new();
+            json_mismatches(&expected, &found, "", Redacted(&Redactor::default()), &mut found_mismatches);
+            let shown: Vec<String> = found_mismatches.iter().map(|mismatch| mismatch.shown(false)).collect();
+            assert_eq!(shown, mismatches, "{expected} {found}");
         }
     }
 
     #[test]
     fn json_that_is_none_or_too_much_is_named() {
-        let expectations =
-            Expectations { stdout_json: Some(json!({})), exit_code: Some(ExitCode(0)), ..Default::default() };
-        let redactor = Redactor::default();
-        let misses_of = |code, captured: &Captured| -> Vec<String> {
-            let misses = expectations.misses(code, captured, &Captured::default(), Shown(&redactor));
-            misses.iter().map(|miss| miss.shown(false)).collect()
+        let expectations = Expectations {
+            stdout_json: Some(json!({})),
+            exit_code: Some(ExitCodeValue(0)),
+            ..Default::default()
         };
-        let misses = |captured: &Captured| misses_of(0, captured);
+        let redactor = Redactor::default();
+        let mismatches_of = |code, captured: &Captured| -> Vec<String> {
+            let mismatches =
+                expectations.mismatches(code, captured, &Captured::default(), Redacted(&redactor));
+            mismatches.iter().map(|mismatch| mismatch.shown(false)).collect()
+        };
+        let mismatches = |captured: &Captured| mismatches_of(0, captured);
         assert_eq!(
-            misses(&captured("no")),
+            mismatches(&captured("no")),
             ["stdout_json: stdout is not JSON from line 1, column 2 on; it begins with \"no\""]
         );
-        assert_eq!(misses(&captured("")), ["stdout_json: stdout is empty, and so no JSON"]);
+        assert_eq!(mismatches(&captured("")), ["stdout_json: stdout is empty, and so no JSON"]);
         let long = Captured { head: vec![b' '; 1 << 20], tail: b"{}".to_vec(), dropped: 0 };
-        assert_eq!(misses(&long), ["stdout_json: stdout is longer than 1 MiB, and was not read as JSON"]);
-        assert_eq!(misses_of(3, &captured("{}")), ["exit_code: expected 0, found 3"]);
+        assert_eq!(mismatches(&long), ["stdout_json: stdout is longer than 1 MiB, and was not read as JSON"]);
+        assert_eq!(mismatches_of(3, &captured("{}")), ["exit_code: expected 0, found 3"]);
     }
 
     #[test]
     fn secrets_are_compared_and_not_shown() {
         let redactor = Redactor::new(["S3cr3tPassword"]);
-        let shown = Shown(&redactor);
+        let shown = Redacted(&redactor);
         let printed = captured("S3cr3tPassword\n");
-        assert_eq!(parse("S3cr3tPassword\n").unwrap().miss(&printed, shown), None);
-        assert_eq!(parse("matches('Pass')").unwrap().miss(&printed, shown), None);
+        assert_eq!(parse("S3cr3tPassword\n").unwrap().mismatch(&printed, shown), None);
+        assert_eq!(parse("matches('Pass')").unwrap().mismatch(&printed, shown), None);
         assert_eq!(
-            parse("another").unwrap().miss(&printed, shown).as_deref(),
+            parse("another").unwrap().mismatch(&printed, shown).as_deref(),
             Some("expected \"another\", found \"[redacted]\\n\"")
         );
-        // Hidden before it is cut.
+        // Redacted before it is shortened.
         let long = captured(&format!("{}S3cr3tPassword", "x".repeat(195)));
-        let miss = parse("no").unwrap().miss(&long, shown).unwrap();
-        assert!(!miss.contains("S3"), "{miss}");
-        let mut misses = Vec::new();
-        json_misses(&json!({"a": "no"}), &json!({"a": "S3cr3tPassword"}), "", shown, &mut misses);
-        assert_eq!(misses[0].shown(false), "stdout_json.a: expected no, found [redacted]");
+        let mismatch = parse("no").unwrap().mismatch(&long, shown).unwrap();
+        assert!(!mismatch.contains("S3"), "{mismatch}");
+        let mut mismatches = Vec::new();
+        json_mismatches(&json!({"a": "no"}), &json!({"a": "S3cr3tPassword"}), "", shown, &mut mismatches);
+        assert_eq!(mismatches[0].shown(false), "stdout_json.a: expected no, found [redacted]");
     }
 }

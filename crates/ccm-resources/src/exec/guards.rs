@@ -1,4 +1,4 @@
-//! Asking the guards.
+//! Running the guards.
 
 use ccm_engine::Context;
 use ccm_host::{Exit, LaunchPlan, Purpose};
@@ -10,10 +10,10 @@ use super::command::{Exec, Guard};
 use super::output::tails;
 use super::provider::{not_enforced, not_found_by_shell};
 use super::rules::Prevention;
-use super::state::{Guards, Verdict};
+use super::state::{GuardVerdict, Guards};
 
 /// Runs the guards in order, `onlyif` first, up to the first that decides.
-pub(crate) async fn ask(exec: &Exec, context: &mut Context<'_>) -> Guards {
+pub(crate) async fn run(exec: &Exec, context: &mut Context<'_>) -> Guards {
     let mut guards = Guards::default();
     let launch = exec.launch(context.directory);
     let plan = match context.host.executor.resolve(&launch, Purpose::Run).await {
@@ -21,16 +21,16 @@ pub(crate) async fn ask(exec: &Exec, context: &mut Context<'_>) -> Guards {
         Err(error) => {
             let failure =
                 exec.start_failure(&error, context.directory).because_of("the guards could not be asked");
-            guards.verdict = Verdict::Broken(Failure { kind: FailureKind::Guard, ..failure });
+            guards.verdict = GuardVerdict::Broken(Failure { kind: FailureKind::Guard, ..failure });
             return guards;
         }
     };
-    ask_all(exec, &*plan, &mut guards, context).await;
+    run_all(exec, &*plan, &mut guards, context).await;
     plan.close().await.into_iter().for_each(|warning| context.warn(warning));
     guards
 }
 
-async fn ask_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, context: &mut Context<'_>) {
+async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, context: &mut Context<'_>) {
     let onlyif = exec.onlyif.iter().map(|guard| (guard, true));
     let unless = exec.unless.iter().map(|guard| (guard, false));
     for (guard, wants_success) in onlyif.chain(unless) {
@@ -40,8 +40,10 @@ async fn ask_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
             Err(failure) => {
                 let shown = shown(exec, guard);
                 let failure = failure.because_of(format!("`{property}` `{shown}` could not be asked"));
-                guards.verdict =
-                    Verdict::Broken(Failure { kind: FailureKind::Guard, ..failure.of_property(property) });
+                guards.verdict = GuardVerdict::Broken(Failure {
+                    kind: FailureKind::Guard,
+                    ..failure.of_property(property)
+                });
                 return;
             }
         };
@@ -51,10 +53,10 @@ async fn ask_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
         *known = Some(satisfied);
         if !satisfied {
             let command = shown(exec, guard);
-            guards.verdict = Verdict::Prevented(Prevention { property, command, exit_code: code });
+            guards.verdict = GuardVerdict::Prevented(Prevention { property, command, exit_code: code });
             return;
         }
-        guards.verdict = Verdict::Allowed;
+        guards.verdict = GuardVerdict::Allowed;
     }
 }
 
@@ -95,15 +97,15 @@ async fn exit_code(
     }
 }
 
-/// What is told of a guard.
+/// Returns the text of a guard as it may be shown.
 fn shown(exec: &Exec, guard: &Guard) -> String {
     if exec.sensitive { REDACTED.to_owned() } else { shorten(&guard.text) }
 }
 
-/// A guard may be a script; a reason is one line.
+/// Shortens the text of a guard, which may be a script, to one line.
 fn shorten(text: &str) -> String {
-    const LONGEST: usize = 60;
+    const MAX_TEXT: usize = 60;
     let line = text.trim().lines().next().unwrap_or_default();
-    let cut: String = line.chars().take(LONGEST).collect();
+    let cut: String = line.chars().take(MAX_TEXT).collect();
     if cut.len() < text.trim().len() { format!("{cut}…") } else { cut }
 }

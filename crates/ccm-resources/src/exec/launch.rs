@@ -1,4 +1,4 @@
-//! What the command and the guards of an exec ask of an executor, and what is said if they do not start.
+//! The launch of an exec, and the failure of a command that does not start.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use ccm_host::{AccountError, BaseEnvironment, Command, Launch, LaunchPlan, Start
 use ccm_model::{Failure, FailureKind, Missing, escape_control};
 use ccm_redaction::Redactor;
 
-use super::command::{CommandLine, Exec, Interpreter};
+use super::command::{CommandLine, CommandSyntax, Exec};
 use super::sandbox::SandboxProperties;
 
 impl Exec {
@@ -23,7 +23,7 @@ impl Exec {
             timeout: self.timeout,
             sandbox: self.sandbox.as_ref().map(SandboxProperties::request),
             sensitive: self.sensitive,
-            is_interpreted: self.interpreter == Interpreter::Shell,
+            is_interpreted: self.syntax == CommandSyntax::Shell,
             manifest_directory: directory.to_owned(),
         };
         if let Some(settings) = &self.executor {
@@ -35,8 +35,8 @@ impl Exec {
         launch
     }
 
-    /// Returns the failure of a command that did not start, with advice. `program_base` is where the relative path of
-    /// its program starts.
+    /// Returns the failure of a command that did not start, with advice. `program_base` is where the relative
+    /// path of its program starts.
     pub(crate) fn start_failure(&self, error: &StartError, program_base: &Path) -> Failure {
         let mut failure = match error {
             // The name may be a secret.
@@ -62,7 +62,7 @@ impl Exec {
             StartError::NotFound { name, path } => {
                 failure.missing = Some(Missing::Program(name.clone()).into());
                 failure.hints.push(format!("looked in {path}"));
-                failure.hints.extend(self.misunderstood(name));
+                failure.hints.extend(self.misuse_hint(name));
             }
             StartError::InterpreterMissing { interpreter, .. } => {
                 failure.missing = Some(Missing::Path(interpreter.into()).into());
@@ -108,7 +108,7 @@ impl Exec {
             _ => {}
         }
         if self.sensitive {
-            self.hide_texts(&mut failure);
+            self.redact_texts(&mut failure);
             if let StartError::NotFound { .. } = error {
                 failure.hints.push("its name is not shown, because the exec is `sensitive`".to_owned());
             }
@@ -116,21 +116,21 @@ impl Exec {
         failure
     }
 
-    /// Hides what its commands are made of.
-    fn hide_texts(&self, failure: &mut Failure) {
+    /// Redacts the words of its commands.
+    fn redact_texts(&self, failure: &mut Failure) {
         let redactor = Redactor::new(self.texts());
         for text in failure.chain.iter_mut().chain(&mut failure.hints) {
             *text = redactor.redact(text).into_owned();
         }
     }
 
-    /// Returns advice about a name that was hardly meant as a program's.
-    fn misunderstood(&self, name: &str) -> Option<String> {
+    /// Returns advice about a name that is probably not that of a program.
+    fn misuse_hint(&self, name: &str) -> Option<String> {
         const BUILTINS: [&str; 21] = [
             "cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec", "trap", "ulimit",
             "umask", "command", "type", "if", "for", "while", "case", "!", "{", "[[",
         ];
-        if self.interpreter == Interpreter::None && BUILTINS.contains(&name) {
+        if self.syntax == CommandSyntax::Words && BUILTINS.contains(&name) {
             return Some(format!("`{name}` is of the shell: add `provider: shell`"));
         }
         if name.contains('=') {

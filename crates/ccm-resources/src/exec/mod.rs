@@ -1,4 +1,4 @@
-//! The exec resource: a command, run when it has to be.
+//! The exec resource: a command and the conditions to run it.
 
 mod capture;
 mod command;
@@ -6,13 +6,13 @@ mod decide;
 mod executor;
 mod expect;
 mod guards;
-mod judge;
 mod launch;
 mod output;
 mod posix;
 mod properties;
 mod provider;
 mod record;
+mod result;
 mod rules;
 mod sandbox;
 mod shell;
@@ -24,7 +24,7 @@ use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Diagnostic, Map, Node, Properties, Resource, shell_operator};
 use ccm_properties::{Checked, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties};
 
-use command::{Exec, Interpreter};
+use command::{CommandSyntax, Exec};
 use decide::ExecKind;
 use posix::POSIX;
 use properties::ExecProperties;
@@ -56,7 +56,7 @@ impl TypeSpec for ExecType {
     }
 
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
-        // With arguments it is the program alone, which is not split.
+        // With `args` the command is the program alone, which is not split.
         let is_program = property == "command" && properties.get("args").is_some();
         match (self.declared_syntax(property, properties), provider) {
             (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
@@ -103,11 +103,11 @@ impl TypedProperties for ExecType {
         &[&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
 
     fn build(resource: &Resource, written: ExecProperties) -> Result<Exec, Vec<PropertyError>> {
-        Exec::build(&resource.id.name, interpreter(resource), written, &resource.settings)
+        Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings)
     }
 
     fn warnings(exec: &Exec, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        never_runs(exec, checked.resource).into_iter().chain(misses_its_shell(checked)).collect()
+        never_runs_warning(exec, checked.resource).into_iter().chain(shell_syntax_warning(checked)).collect()
     }
 }
 
@@ -117,24 +117,25 @@ impl TypedResource for ExecType {
     const PROVIDERS: &'static [&'static dyn Provider<ExecKind>] = &[&POSIX, &SHELL];
 }
 
-fn interpreter(resource: &Resource) -> Interpreter {
+fn syntax_of(resource: &Resource) -> CommandSyntax {
     match &resource.provider {
-        Some(provider) if provider.value == "shell" => Interpreter::Shell,
-        _ => Interpreter::None,
+        Some(provider) if provider.value == "shell" => CommandSyntax::Shell,
+        _ => CommandSyntax::Words,
     }
 }
 
-/// Warns of text that only a shell acts on, in a command that no shell reads.
-fn misses_its_shell(checked: &Checked<'_>) -> Option<Diagnostic> {
+/// Returns a warning about text that only a shell interprets, in a command that no shell reads.
+fn shell_syntax_warning(checked: &Checked<'_>) -> Option<Diagnostic> {
     let resource = checked.resource;
-    if interpreter(resource) == Interpreter::Shell || resource.properties.get("args").is_some() {
+    if syntax_of(resource) == CommandSyntax::Shell || resource.properties.get("args").is_some() {
         return None;
     }
     let node = resource.properties.get("command");
     let text = node.map_or(Some(&*resource.id.name), |node| node.as_text())?;
-    let place = shell_operator(text)?;
-    let span = node.map_or(resource.span, |node| node.locate(checked.source_text, place.start, place.end));
-    let what = match text.get(place).unwrap_or_default() {
+    let operator = shell_operator(text)?;
+    let span =
+        node.map_or(resource.span, |node| node.locate(checked.source_text, operator.start, operator.end));
+    let what = match text.get(operator).unwrap_or_default() {
         word if word.ends_with(';') => "`;` is plain text to the posix provider".to_owned(),
         word if word.contains(['|', '&', '<', '>']) => {
             format!("`{word}` is plain text to the posix provider")
@@ -145,7 +146,8 @@ fn misses_its_shell(checked: &Checked<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::warning(span, what).with_hint(hint))
 }
 
-fn never_runs(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {
+/// Returns a warning about an exec that no trigger can run.
+fn never_runs_warning(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {
     let span = resource.properties.entry("refresh_only").map_or(resource.span, |entry| entry.key.span);
     (exec.refresh_only && resource.subscribe.is_empty()).then(|| {
         Diagnostic::warning(span, format!("{} will never run", resource.id))

@@ -1,7 +1,7 @@
-//! What a command printed, as whatever becomes of it: the end that a person reads, a text, JSON.
+//! Output of a command: the tail for people, text, JSON.
 //!
-//! Nothing that a command printed leaves an exec but through here, the lines that are shown while they come
-//! aside. What is judged and captured is what it really printed; what is quoted of that goes through [`Shown`].
+//! All output of a command leaves an exec through this module, except live lines. The output as it was
+//! printed is evaluated and captured; every quotation of it goes through [`Redacted`].
 
 use ccm_host::{Captured, Finished};
 use ccm_model::{Stream, StreamTail};
@@ -12,35 +12,35 @@ use serde_json::Value;
 use super::command::Exec;
 use crate::output_tail::{self, tail};
 
-/// More than this is not read as JSON.
-const LONGEST_JSON: u64 = 1 << 20;
+/// Maximum size of output that is read as JSON.
+const MAX_JSON: u64 = 1 << 20;
 
-/// How many characters of a value are shown.
-const LONGEST_SHOWN: usize = 200;
-/// How many characters are shown of what is not JSON.
-const BEGINNING: usize = 40;
+/// Maximum number of characters shown of a value.
+const MAX_SHOWN: usize = 200;
+/// Maximum number of characters shown of text that is not JSON.
+const MAX_BEGINNING: usize = 40;
 
-/// Why standard output is not read as JSON.
+/// Error of reading standard output as JSON.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unread {
-    /// It is longer than 1 MiB.
+pub(crate) enum JsonError {
+    /// The output is longer than 1 MiB.
     TooLong,
-    /// There is nothing.
+    /// There is no output.
     Empty,
-    /// It is JSON that ends too early, after this line and column.
+    /// The JSON ends too early, after this line and column.
     Unfinished { line: usize, column: usize },
-    /// It is something else.
+    /// The text is not JSON from this line and column on.
     NotJson { text: String, line: usize, column: usize },
 }
 
-/// How what a command printed is quoted: without what must not be shown, and cut short, in this order.
+/// Quotation of output: redacted first, then shortened.
 #[derive(Clone, Copy)]
-pub(crate) struct Shown<'r>(pub &'r Redactor);
+pub(crate) struct Redacted<'r>(pub &'r Redactor);
 
-impl Shown<'_> {
-    /// A text.
+impl Redacted<'_> {
+    /// Quotes a text.
     pub(crate) fn text(self, text: &str) -> String {
-        shorten(&self.0.redact(text), LONGEST_SHOWN)
+        shorten(&self.0.redact(text), MAX_SHOWN)
     }
 
     /// A text in quotes. One that is hidden, or that nobody could take for another one, has none.
@@ -57,35 +57,35 @@ impl Shown<'_> {
         self.text(&value.to_string())
     }
 
-    /// A key as a part of a path.
+    /// Quotes a key as a part of a path.
     pub(crate) fn key(self, key: &str) -> String {
         escaped(&self.text(key))
     }
 
-    /// Why something is not read as JSON.
-    pub(crate) fn unread(self, unread: &Unread) -> String {
-        match unread {
-            Unread::TooLong => "stdout is longer than 1 MiB, and was not read as JSON".to_owned(),
-            Unread::Empty => "stdout is empty, and so no JSON".to_owned(),
-            Unread::Unfinished { line, column } => {
+    /// Returns the message of an error.
+    pub(crate) fn json_error(self, error: &JsonError) -> String {
+        match error {
+            JsonError::TooLong => "stdout is longer than 1 MiB, and was not read as JSON".to_owned(),
+            JsonError::Empty => "stdout is empty, and so no JSON".to_owned(),
+            JsonError::Unfinished { line, column } => {
                 format!("stdout is not JSON: it ends too early, at line {line}, column {column}")
             }
-            Unread::NotJson { text, line, column } => format!(
+            JsonError::NotJson { text, line, column } => format!(
                 "stdout is not JSON from line {line}, column {column} on; it begins with {:?}",
-                shorten(&self.0.redact(text), BEGINNING)
+                shorten(&self.0.redact(text), MAX_BEGINNING)
             ),
         }
     }
 }
 
-fn shorten(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
+fn shorten(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
 }
 
-/// The last lines of both streams, unless the exec is sensitive; a stream that printed nothing is left out.
+/// Returns the last lines of both streams, unless the exec is sensitive. An empty stream is left out.
 pub(crate) fn tails(exec: &Exec, finished: &Finished) -> Vec<StreamTail> {
     if exec.sensitive {
         return Vec::new();
@@ -94,7 +94,7 @@ pub(crate) fn tails(exec: &Exec, finished: &Finished) -> Vec<StreamTail> {
     both.into_iter().filter_map(|(stream, captured)| tail(stream, captured)).collect()
 }
 
-/// All that is kept of a stream, with a line in the place of what is not.
+/// Returns everything kept of a stream, with a line in place of the dropped bytes.
 pub(crate) fn kept(captured: &Captured) -> Vec<u8> {
     let gap = match captured.dropped {
         0 => String::new(),
@@ -103,15 +103,15 @@ pub(crate) fn kept(captured: &Captured) -> Vec<u8> {
     [&captured.head[..], gap.as_bytes(), &captured.tail[..]].concat()
 }
 
-/// A stream read as JSON.
-pub(crate) fn json(captured: &Captured) -> Result<Value, Unread> {
+/// Reads a stream as JSON.
+pub(crate) fn json(captured: &Captured) -> Result<Value, JsonError> {
     read(captured, |text| serde_json::from_str(text))
 }
 
-/// The same with each number that ccm would print in another way as the text that it was printed as.
-pub(crate) fn json_with_numbers_as_printed(captured: &Captured) -> Result<Value, Unread> {
+/// Reads a stream as JSON. A number that ccm would print differently becomes the text as it was printed.
+pub(crate) fn json_with_numbers_as_printed(captured: &Captured) -> Result<Value, JsonError> {
     read(captured, |text| {
-        // The mistakes are those of the text itself.
+        // Errors have the positions of the text itself.
         serde_json::from_str::<IgnoredAny>(text)?;
         serde_json::from_str(&keep_numbers(text))
     })
@@ -120,24 +120,24 @@ pub(crate) fn json_with_numbers_as_printed(captured: &Captured) -> Result<Value,
 fn read(
     captured: &Captured,
     parse: impl Fn(&str) -> Result<Value, serde_json::Error>,
-) -> Result<Value, Unread> {
-    if captured.total() > LONGEST_JSON {
-        return Err(Unread::TooLong);
+) -> Result<Value, JsonError> {
+    if captured.total() > MAX_JSON {
+        return Err(JsonError::TooLong);
     }
     let text = output_tail::text(captured);
     if text.trim().is_empty() {
-        return Err(Unread::Empty);
+        return Err(JsonError::Empty);
     }
     parse(&text).map_err(|error| match (error.line(), error.column()) {
-        (line, column) if error.is_eof() => Unread::Unfinished { line, column },
+        (line, column) if error.is_eof() => JsonError::Unfinished { line, column },
         (line, column) => {
             let column = column.max(1);
-            Unread::NotJson { text: text.clone(), line, column }
+            JsonError::NotJson { text: text.clone(), line, column }
         }
     })
 }
 
-/// Puts quotes around numbers of a JSON text that would not be printed again as they are written.
+/// Puts quotes around numbers of a JSON text that would not be printed as they are written.
 fn keep_numbers(json: &str) -> String {
     let mut kept = String::with_capacity(json.len());
     let mut rest = json;
@@ -162,26 +162,27 @@ fn keep_numbers(json: &str) -> String {
     kept
 }
 
-/// How long the string is that a JSON text begins with, its quotes included.
+/// Returns the length of the string at the start of a JSON text, its quotes included.
 fn string_length(json: &str) -> usize {
     let mut is_escaped = true;
     let end = json.bytes().position(|byte| {
         let ends = byte == b'"' && !is_escaped;
-        // The first quote ends nothing.
+        // The first quote begins the string.
         is_escaped = byte == b'\\' && !is_escaped;
         ends
     });
     end.map_or(json.len(), |end| end + 1)
 }
 
-/// Tells whether a number is printed as it is written: whole ones of 64 bits, others with as few digits as possible.
+/// Returns `true` if a number is printed as it is written: a whole one of 64 bits, or one with as few digits
+/// as possible.
 fn is_printed_alike(number: &str) -> bool {
     let is_whole = number.parse::<i64>().is_ok_and(|whole| whole.to_string() == number);
     let is_alike = |float: f64| (1e-5..1e17).contains(&float.abs()) && float.to_string() == number;
     is_whole || (number.contains('.') && number.parse::<f64>().is_ok_and(is_alike))
 }
 
-/// A key as a part of a path: dots and backslashes in it get a backslash.
+/// Returns a key as a part of a path: dots and backslashes in it get a backslash.
 pub(crate) fn escaped(key: &str) -> String {
     key.replace('\\', "\\\\").replace('.', "\\.")
 }
@@ -206,10 +207,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_named_with_its_place() {
-        let unread = |text: &str| {
+    fn text_that_is_not_json_is_reported_with_its_position() {
+        let message_of = |text: &str| {
             let captured = Captured { head: text.into(), ..Captured::default() };
-            Shown(&Redactor::new(["S3cr3tPassword"])).unread(&json(&captured).unwrap_err())
+            Redacted(&Redactor::new(["S3cr3tPassword"])).json_error(&json(&captured).unwrap_err())
         };
         for (text, message) in [
             ("no", "stdout is not JSON from line 1, column 2 on; it begins with \"no\""),
@@ -220,7 +221,7 @@ mod tests {
                 "stdout is not JSON from line 2, column 1 on; it begins with \"{}\\n[redacted]\"",
             ),
         ] {
-            assert_eq!(unread(text), message);
+            assert_eq!(message_of(text), message);
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use ccm_engine::Suitability;
 
-use super::provider::OnThisHost;
+use super::provider::ExecProvider;
 
-/// Starts commands directly; works everywhere.
-pub(crate) static POSIX: OnThisHost = OnThisHost { name: "posix", suitability: |_| Suitability::Suits(1) };
+/// Provider that starts commands directly. It suits every host.
+pub(crate) static POSIX: ExecProvider =
+    ExecProvider { name: "posix", suitability: |_| Suitability::Suits(1) };

@@ -8,7 +8,7 @@ use ccm_properties::{OneOrMany, PropertyKind, Text, TextSyntax, properties};
 use super::capture::Captures;
 use super::expect::Expectations;
 use super::sandbox::SandboxProperties;
-use super::values::{AbsolutePath, Environment, ExitCode, LogOutput, SearchPath, Timeout, Tries, Umask};
+use super::values::{AbsolutePath, Environment, ExitCodeValue, LogOutput, SearchPath, Timeout, Tries, Umask};
 use crate::principal::Principal;
 
 properties! {
@@ -31,9 +31,9 @@ properties! {
         /// Search path for programs, for ccm and for the command: absolute directories separated by `:`.
         path: SearchPath { default: Some("`/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`") },
         /// Exit codes that mean success.
-        returns: Vec<ExitCode> { default: Some("`[0]`") },
+        returns: Vec<ExitCodeValue> { default: Some("`[0]`") },
         /// Exit codes that mean success without a change.
-        unchanged_returns: Vec<ExitCode> { default: Some("none") },
+        unchanged_returns: Vec<ExitCodeValue> { default: Some("none") },
         /// Time limit of the command, and of each guard, such as `30s`, `5m` or `1h30m`; `0` means no limit.
         timeout: Timeout { default: Some("`1h`") },
         /// Paths that the command creates: one, or a list. If all exist, the command is not run.

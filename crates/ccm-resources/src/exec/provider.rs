@@ -1,4 +1,4 @@
-//! What both providers do alike: reading, running, and putting an end into words.
+//! The common part of both providers: reading the state and running the command.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use ccm_host::{Command, Enforced, Exit, Finished, Host, LaunchPlan, Local, Purpo
 use ccm_model::{Failure, FailureKind, Missing};
 use ccm_redaction::Redactor;
 
-use super::command::{Exec, Interpreter};
-use super::decide::{ExecKind, guards_matter};
+use super::command::{CommandSyntax, Exec};
+use super::decide::{ExecKind, needs_guards};
 use super::guards;
-use super::judge::{Ended, Success, judge};
-use super::output::{Shown, tails};
+use super::output::{Redacted, tails};
 use super::record;
+use super::result::{ExecResult, Success, evaluate_exit};
 use super::sandbox::SandboxProperties;
 use super::state::ExecState;
-use super::tries::{Attempt, pause, told};
+use super::tries::{Attempt, pause, summary};
 use super::values::LogOutput;
 
-/// How much of each stream the runner hands on line by line.
-const SHOWN_LIVE: u64 = 1 << 20;
+/// Maximum number of bytes of each stream that the runner hands on line by line.
+const MAX_LIVE: u64 = 1 << 20;
 
-/// A provider that runs commands on this host. What is run was settled when the exec was built, so that they
-/// differ only in what they are called and in what they need.
-pub(crate) struct OnThisHost {
+/// Provider of exec. The command is complete when the exec is built, so that providers differ only in their
+/// names and requirements.
+pub(crate) struct ExecProvider {
     pub name: &'static str,
     pub suitability: fn(Host<'_>) -> Suitability,
 }
 
-impl Provider<ExecKind> for OnThisHost {
+impl Provider<ExecKind> for ExecProvider {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -40,7 +40,7 @@ impl Provider<ExecKind> for OnThisHost {
     fn status<'a>(
         &'a self,
         exec: &'a Exec,
-        reading: Reading<'a, Ended>,
+        reading: Reading<'a, ExecResult>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<ExecState, Failure>> {
         Box::pin(status(exec, reading, context))
@@ -51,7 +51,7 @@ impl Provider<ExecKind> for OnThisHost {
         exec: &'a Exec,
         _: &'a ExecState,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Ended, Failure>> {
+    ) -> Local<'a, Result<ExecResult, Failure>> {
         Box::pin(execute(exec, context))
     }
 
@@ -65,16 +65,16 @@ impl Provider<ExecKind> for OnThisHost {
     }
 }
 
-/// Reads `creates`, and the guards where they have a say.
+/// Reads `creates`, and runs the guards if they matter.
 async fn status(
     exec: &Exec,
-    reading: Reading<'_, Ended>,
+    reading: Reading<'_, ExecResult>,
     context: &mut Context<'_>,
 ) -> Result<ExecState, Failure> {
     let mut state = ExecState::default();
     let mut missing = None;
-    let failed = matches!(reading, Reading::After(Ended { judged: Err(_), .. }));
-    // After a failure nothing depends on them any more.
+    let failed = matches!(reading, Reading::After(ExecResult { outcome: Err(_), .. }));
+    // After a failure they do not matter.
     for path in exec.creates.iter().filter(|_| !failed) {
         let exists = context.host.files.exists(path).map_err(|error| {
             Failure::from_error(FailureKind::Read, &error)
@@ -88,16 +88,16 @@ async fn status(
     }
     state.creates_satisfied = !exec.creates.is_empty() && missing.is_none();
     match reading {
-        Reading::Before { triggered } if guards_matter(exec, state.creates_satisfied, triggered) => {
-            state.guards = guards::ask(exec, context).await;
+        Reading::Before { triggered } if needs_guards(exec, state.creates_satisfied, triggered) => {
+            state.guards = guards::run(exec, context).await;
         }
         Reading::Before { .. } => {}
-        Reading::After(ended) => {
-            state.exit_code = ended.code;
-            state.attempts.clone_from(&ended.attempts);
-            state.enforced.clone_from(&ended.enforced);
-            state.captured = ended.judged.as_ref().is_ok_and(|success| success.captured.is_some());
-            if let Some(path) = missing.filter(|_| ended.judged.is_ok()) {
+        Reading::After(result) => {
+            state.exit_code = result.code;
+            state.attempts.clone_from(&result.attempts);
+            state.enforced.clone_from(&result.enforced);
+            state.captured = result.outcome.as_ref().is_ok_and(|success| success.captured.is_some());
+            if let Some(path) = missing.filter(|_| result.outcome.is_ok()) {
                 let path = path.display();
                 context.warn(format!(
                     "`creates: {path}` is still not there after the command, so the next run will run it again"
@@ -108,20 +108,24 @@ async fn status(
     Ok(state)
 }
 
-/// Runs the command until it succeeds, as often as it may be tried. What will not get better by waiting is not
-/// tried again: a program that is not there, and a run that is to end.
-async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<Ended, Failure> {
+/// Runs the command until it succeeds or its tries are used up. A missing program and a cancelled run end the
+/// tries, because waiting would not help.
+async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<ExecResult, Failure> {
     let launch = exec.launch(context.directory);
     let plan = context.host.executor.resolve(&launch, Purpose::Run).await.map_err(|error| {
         context.leave(record::files(exec, None, None, true));
         exec.start_failure(&error, context.directory)
     })?;
-    let ended = try_all(exec, &*plan, context).await;
+    let result = try_all(exec, &*plan, context).await;
     plan.close().await.into_iter().for_each(|warning| context.warn(warning));
-    ended
+    result
 }
 
-async fn try_all(exec: &Exec, plan: &dyn LaunchPlan, context: &mut Context<'_>) -> Result<Ended, Failure> {
+async fn try_all(
+    exec: &Exec,
+    plan: &dyn LaunchPlan,
+    context: &mut Context<'_>,
+) -> Result<ExecResult, Failure> {
     let cwd = Some(plan.cwd());
     let command = exec.line.command(exec, plan);
     let mut command = command.inspect_err(|_| context.leave(record::files(exec, cwd, None, true)))?;
@@ -129,26 +133,26 @@ async fn try_all(exec: &Exec, plan: &dyn LaunchPlan, context: &mut Context<'_>) 
     let mut enforced = None;
     let mut attempts: Vec<Attempt> = Vec::new();
     loop {
-        let (code, duration, judged, again) = match run(exec, plan, &command, context).await {
+        let (code, duration, outcome, again) = match run(exec, plan, &command, context).await {
             Ok(finished) => {
                 enforced.clone_from(&finished.enforced);
                 let redactor = context.secrets.redactor();
-                let judged = judge(exec, &finished, Shown(&redactor));
-                if let Ok(Success { captured: Some(captured), .. }) = &judged {
-                    become_secret(exec, captured, &redactor, context);
+                let outcome = evaluate_exit(exec, &finished, Redacted(&redactor));
+                if let Ok(Success { captured: Some(captured), .. }) = &outcome {
+                    add_secrets(exec, captured, &redactor, context);
                 }
-                context.leave(record::files(exec, cwd, Some(&finished), judged.is_err()));
-                let again = judged.as_ref().is_err_and(|failure| failure.missing.is_none());
-                (exit_code(&finished), finished.duration, judged, again && finished.exit != Exit::Cancelled)
+                context.leave(record::files(exec, cwd, Some(&finished), outcome.is_err()));
+                let again = outcome.as_ref().is_err_and(|failure| failure.missing.is_none());
+                (exit_code(&finished), finished.duration, outcome, again && finished.exit != Exit::Cancelled)
             }
-            // Nothing has happened yet.
+            // No try has run yet.
             Err(failure) if attempts.is_empty() => {
                 context.leave(record::files(exec, cwd, None, true));
                 return Err(failure);
             }
             Err(failure) => (None, Duration::ZERO, Err(failure), false),
         };
-        let error = judged.as_ref().err().map(why);
+        let error = outcome.as_ref().err().map(one_line);
         attempts.push(Attempt { exit_code: code, duration, error });
         let again = again && attempts.len() < exec.tries;
         if again
@@ -156,32 +160,31 @@ async fn try_all(exec: &Exec, plan: &dyn LaunchPlan, context: &mut Context<'_>) 
         {
             continue;
         }
-        if let Some(told) = told(judged.is_ok(), attempts.len(), exec.tries) {
-            context.note(told);
+        if let Some(summary) = summary(outcome.is_ok(), attempts.len(), exec.tries) {
+            context.note(summary);
         }
-        return Ok(Ended { code, attempts, judged, enforced });
+        return Ok(ExecResult { code, attempts, outcome, enforced });
     }
 }
 
-/// Why a try was no success, in one line.
-fn why(failure: &Failure) -> String {
-    /// There may be a thousand tries.
-    const LONGEST: usize = 2000;
-    let mut why = match &*failure.chain {
+/// Returns the failure of a try in one line.
+fn one_line(failure: &Failure) -> String {
+    /// Maximum number of characters; there may be a thousand tries.
+    const MAX_LENGTH: usize = 2000;
+    let mut one_line = match &*failure.chain {
         [] => String::new(),
         [one] => one.clone(),
         [first, causes @ ..] => format!("{first}: {}", causes.join("; ")),
     };
-    if let Some((at, _)) = why.char_indices().nth(LONGEST) {
-        why.truncate(at);
-        why.push('…');
+    if let Some((at, _)) = one_line.char_indices().nth(MAX_LENGTH) {
+        one_line.truncate(at);
+        one_line.push('…');
     }
-    why
+    one_line
 }
 
-/// Hides what was captured, where it is known to be secret: all of a sensitive exec, else every line that holds a
-/// secret.
-fn become_secret(exec: &Exec, captured: &serde_json::Value, redactor: &Redactor, context: &Context<'_>) {
+/// Adds captured values to the secrets: all values of a sensitive exec, else each line that holds a secret.
+fn add_secrets(exec: &Exec, captured: &serde_json::Value, redactor: &Redactor, context: &Context<'_>) {
     let mut texts = Vec::new();
     leaves(captured, &mut texts);
     if exec.sensitive {
@@ -192,7 +195,7 @@ fn become_secret(exec: &Exec, captured: &serde_json::Value, redactor: &Redactor,
     }
 }
 
-/// The texts and numbers in a value, as text.
+/// Collects the texts and numbers of a value, as text.
 fn leaves(value: &serde_json::Value, texts: &mut Vec<String>) {
     match value {
         serde_json::Value::Null | serde_json::Value::Bool(_) => {}
@@ -225,7 +228,7 @@ async fn run(
     }
     if show {
         for (stream, captured) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
-            if let Some(more) = captured.total().checked_sub(SHOWN_LIVE).filter(|more| *more > 0) {
+            if let Some(more) = captured.total().checked_sub(MAX_LIVE).filter(|more| *more > 0) {
                 context.warn(format!("{stream}: {more} bytes more, not shown"));
             }
         }
@@ -240,9 +243,9 @@ pub(crate) fn exit_code(finished: &Finished) -> Option<i32> {
     }
 }
 
-/// Recognises a shell's own "not found", so that both providers say the same.
+/// Returns the failure of a shell that did not find a program, so that both providers report the same.
 pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Failure> {
-    if exec.interpreter != Interpreter::Shell || finished.exit != Exit::Code(127) {
+    if exec.syntax != CommandSyntax::Shell || finished.exit != Exit::Code(127) {
         return None;
     }
     let output = tails(exec, finished);
@@ -262,8 +265,8 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     Some(failure)
 }
 
-/// The name in `/bin/sh: 1: NAME: not found` (dash), `/bin/sh: line 1: NAME: command not found` (bash) or
-/// `/bin/sh: NAME: not found` (busybox).
+/// Returns the name in `/bin/sh: 1: NAME: not found` (dash), `/bin/sh: line 1: NAME: command not found`
+/// (bash) or `/bin/sh: NAME: not found` (busybox).
 fn not_found_name(line: &str) -> Option<&str> {
     let line = line.strip_prefix("/bin/sh: ").or_else(|| line.strip_prefix("sh: "))?;
     let line = line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"))?;
@@ -281,8 +284,8 @@ pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = 
     missing.map(|missing| format!("this kernel does not enforce {missing}"))
 }
 
-/// Returns warnings about what the sandbox of the command would not be kept from. An error is what would keep the command
-/// from starting now.
+/// Returns warnings about what the sandbox of the command would not be kept from. An error is what would keep
+/// the command from starting now.
 async fn preflight(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Failure> {
     let launch = exec.launch(context.directory);
     let plan = context.host.executor.resolve(&launch, Purpose::Preflight).await;

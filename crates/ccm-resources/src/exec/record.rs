@@ -1,6 +1,6 @@
-//! The files that an execution leaves in the record of the run.
+//! The files of an execution in the record of the run.
 //!
-//! Never in them: values of the environment, values of arguments, standard input.
+//! They never hold values of the environment, values of arguments or standard input.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use super::command::Exec;
 use super::output;
 use super::provider::exit_code;
 
-/// The files; none if it went well and there is nothing to look at. Of a sensitive exec it is only known how it
-/// ended. `cwd` is where it was started, if it came so far.
+/// Returns the files; none for a success without output. For a sensitive exec, they hold only how it ended.
+/// `cwd` is the working directory, if it is known.
 pub(crate) fn files(
     exec: &Exec,
     cwd: Option<&Path>,
@@ -21,11 +21,11 @@ pub(crate) fn files(
     failed: bool,
 ) -> Vec<Artifact> {
     let printed = |finished: &Finished| finished.stdout.total() + finished.stderr.total() > 0;
-    let is_watched = exec.expect.is_some()
+    let is_recorded = exec.expect.is_some()
         || !exec.capture.0.is_empty()
         || exec.executor.is_some()
         || exec.sandbox.is_some();
-    if !failed && !is_watched && !finished.is_some_and(printed) {
+    if !failed && !is_recorded && !finished.is_some_and(printed) {
         return Vec::new();
     }
     let nothing = Captured::default();
@@ -74,11 +74,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::exec::command::Interpreter;
+    use crate::exec::command::CommandSyntax;
     use crate::exec::properties::ExecProperties;
 
     fn exec(name: &str) -> Exec {
-        Exec::build(name, Interpreter::None, ExecProperties::default(), &Map::default()).unwrap()
+        Exec::build(name, CommandSyntax::Words, ExecProperties::default(), &Map::default()).unwrap()
     }
 
     fn finished(code: i32, stdout: &str) -> Finished {

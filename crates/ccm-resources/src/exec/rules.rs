@@ -7,10 +7,10 @@ use ccm_engine::{Rule, Trigger};
 /// Rule that applied to an exec: a row of the decision table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ExecRule {
-    /// It was triggered.
+    /// A trigger ran it.
     Triggered {
         trigger: Trigger,
-        /// The guards had a say, and allow it.
+        /// The guards were run, and allow it.
         guards_allow: bool,
     },
     /// Every file in `creates` exists.
@@ -27,7 +27,7 @@ pub(crate) enum ExecRule {
     CreatesMissing,
     /// No property keeps it from running.
     NothingPrevents,
-    /// It ran, and its exit code is one of `unchanged_returns`.
+    /// The exit code is one of `unchanged_returns`.
     UnchangedReturn(i32),
 }
 

@@ -1,4 +1,4 @@
-//! The sandbox of a command, as the manifest writes it.
+//! The sandbox of a command as it is written in a manifest.
 
 use std::path::{Path, PathBuf};
 
@@ -11,29 +11,30 @@ properties! {
     /// Sandbox of a command. Everything that is not opened here is closed.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub(crate) struct SandboxProperties {
-        /// What keeps it in: `process`, the kernel of this host.
-        mode: Mode,
-        /// Where it works, and may write: `private`, a fresh directory that is removed afterwards; `manifest`, the
-        /// directory of the manifest; or a path.
+        /// Means of confinement: `process`, the kernel of this host.
+        mode: SandboxMode,
+        /// Working directory, which the command may write: `private`, a fresh directory that is removed
+        /// afterwards; `manifest`, the directory of the manifest; or a path.
         workdir: WorkdirText { default: Some("`private`") },
-        /// What its environment begins with: `minimal` is PATH, `inherit` all that ccm was started with.
+        /// Variables that its environment begins with: `minimal` is PATH, `inherit` all variables of ccm.
         env: BaseText { default: Some("`minimal`") },
-        /// Let it use the network.
+        /// Allow the network.
         network: bool { default: Some("`false`") },
-        /// What it may read beside the system: paths, with all that is below them.
+        /// Paths that it may read besides those of the system, with everything below them.
         read: Vec<OpenedPath> { default: Some("none") },
-        /// What it may write: paths, with all that is below them.
+        /// Paths that it may write, with everything below them.
         write: Vec<WrittenPath> { default: Some("none") },
-        /// Let it use Unix sockets that it can see.
+        /// Allow Unix sockets that it can see.
         unix_sockets: bool { default: Some("`false`") },
-        /// Run it also if this kernel can't enforce all of it, and report what was not.
+        /// Run the command even if this kernel can't enforce all of the sandbox, and report the missing
+        /// parts.
         advisory: bool { default: Some("`false`") },
     }
 }
 
-/// What keeps a command in.
+/// Mode of a sandbox, which is always `process`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mode;
+pub(crate) struct SandboxMode;
 
 /// Directory that a command works in; a relative path starts in the directory of the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,11 +44,11 @@ pub(crate) struct WorkdirText(pub Workdir);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BaseText(pub BaseEnvironment);
 
-/// A path that is opened; a relative one starts in the directory of the manifest.
+/// Path that is opened for reading; a relative one starts in the directory of the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpenedPath(pub PathBuf);
 
-/// The same of one that may be written.
+/// Path that is opened for writing; a relative one starts in the directory of the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenPath(pub PathBuf);
 
@@ -75,7 +76,7 @@ impl SandboxProperties {
     }
 }
 
-/// The word that is meant, or why it is none of these.
+/// Returns the error of a word that is none of these.
 fn word(property: &str, text: &str, words: &[&'static str]) -> ValueError {
     let error = ValueError::new(format!("`{property}` can't be `{}`", escape_control(text)));
     match closest(text, words.iter().copied()) {
@@ -85,7 +86,7 @@ fn word(property: &str, text: &str, words: &[&'static str]) -> ValueError {
 }
 
 fn path(text: &str, to_write: bool) -> Result<PathBuf, ValueError> {
-    // Where a relative one starts is not known here; the launcher looks at it again.
+    // A relative path is checked by the launcher, because the directory of the manifest is not known here.
     if let Some(reason) = never_opened(Path::new(text), to_write).filter(|_| text.starts_with('/')) {
         let shown = escape_control(text);
         return Err(ValueError::new(format!("`{shown}` can't be opened to a sandbox: {reason}")));
@@ -100,7 +101,7 @@ fn path(text: &str, to_write: bool) -> Result<PathBuf, ValueError> {
     }
 }
 
-impl TextValue for Mode {
+impl TextValue for SandboxMode {
     const KIND: PropertyKind = PropertyKind::Words(&["process"]);
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
@@ -149,7 +150,7 @@ impl TextValue for WorkdirText {
     }
 }
 
-/// Schema of a path that is not in somebody's home.
+/// Schema of a path that does not begin with `~`.
 const NO_HOME: PropertyKind = PropertyKind::Text(TextKind::STRICT.matching("^[^~]"));
 
 impl TextValue for OpenedPath {
@@ -168,7 +169,7 @@ impl TextValue for WrittenPath {
     }
 }
 
-/// Shapes what was enforced for events.
+/// Returns the enforced parts for events.
 pub(crate) fn describe(enforced: &Enforced) -> Value {
     let names = |means: &[Means]| means.iter().map(ToString::to_string).collect::<Vec<_>>();
     let not_enforced = [&enforced.missing[..], &enforced.not_hidden].concat();

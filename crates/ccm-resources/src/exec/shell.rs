@@ -1,15 +1,15 @@
-//! Provider shell: the command is given whole to `/bin/sh -c`. Posix suits every host and
-//! comes before it, so it is used only if a resource names it.
+//! Provider shell: the whole command is given to `/bin/sh -c`. Posix suits every host and has a better
+//! priority, so that shell is used only if a resource names it.
 
 use std::path::Path;
 
 use ccm_engine::Suitability;
 use ccm_host::Host;
 
-use super::provider::OnThisHost;
+use super::provider::ExecProvider;
 
-/// Starts commands through the shell.
-pub(crate) static SHELL: OnThisHost = OnThisHost { name: "shell", suitability };
+/// Provider that starts commands through the shell.
+pub(crate) static SHELL: ExecProvider = ExecProvider { name: "shell", suitability };
 
 fn suitability(host: Host<'_>) -> Suitability {
     match host.files.exists(Path::new("/bin/sh")) {

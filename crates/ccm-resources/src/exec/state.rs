@@ -1,4 +1,4 @@
-//! What is known of an exec.
+//! State of an exec.
 
 use ccm_engine::Described;
 use ccm_host::Enforced;
@@ -10,49 +10,49 @@ use super::rules::Prevention;
 use super::sandbox;
 use super::tries::{self, Attempt};
 
-/// What was read before or after a command ran.
+/// State that was read before or after a command ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ExecState {
-    /// Every file in `creates` exists, and there is one.
+    /// `creates` is not empty and every file in it exists.
     pub creates_satisfied: bool,
-    /// What the guards said.
+    /// Results of the guards.
     pub guards: Guards,
-    /// The exit code of the command, once it has run.
+    /// Exit code of the command, once it has run.
     pub exit_code: Option<i32>,
-    /// How each try ended, once it has run.
+    /// Result of each try, once it has run.
     pub attempts: Vec<Attempt>,
-    /// It captured all that it was asked to.
+    /// All values of `capture` were captured.
     pub captured: bool,
-    /// What of its sandbox was enforced, once it has run.
+    /// Enforced parts of its sandbox, once it has run.
     pub enforced: Option<Enforced>,
 }
 
-/// What the guards said.
+/// Results of the guards.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Guards {
-    /// Every `onlyif` exited with 0; none if that is not known.
+    /// `true` if every `onlyif` exited with 0; `None` if that is not known.
     pub onlyif_satisfied: Option<bool>,
-    /// No `unless` exited with 0; none if that is not known.
+    /// `true` if no `unless` exited with 0; `None` if that is not known.
     pub unless_satisfied: Option<bool>,
-    /// What follows from it.
-    pub verdict: Verdict,
+    /// Verdict of all guards.
+    pub verdict: GuardVerdict,
 }
 
-/// What follows from the guards.
+/// Verdict of the guards.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Verdict {
-    /// Nothing, for they were not run: there are none, or they do not matter.
+pub(crate) enum GuardVerdict {
+    /// The guards were not run: there are none, or they do not matter.
     #[default]
     NotRun,
     /// The command may run.
     Allowed,
-    /// This guard keeps the command from running.
+    /// A guard prevents the command.
     Prevented(Prevention),
-    /// One of them could not be asked: it did not start, was killed or took too long.
+    /// A guard failed to run: it did not start, was killed or took too long.
     Broken(Failure),
 }
 
-/// Shapes the state for events.
+/// Returns the state for events.
 pub(crate) fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Described {
     let ensure = "present";
     let mut described = Described {

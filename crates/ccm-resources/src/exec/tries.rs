@@ -1,35 +1,35 @@
-//! Trying again.
+//! Tries of a command.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// No pause between two tries grows beyond this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Maximum pause between two tries, unless the first one is longer.
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
-/// How one try ended.
+/// Result of one try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt {
-    /// The exit code; none if it did not end by itself.
+    /// Exit code; `None` if the command did not end by itself.
     pub exit_code: Option<i32>,
-    /// How long it ran.
+    /// Time that the command ran.
     pub duration: Duration,
-    /// Why it was no success.
+    /// Failure in one line; `None` for a success.
     pub error: Option<String>,
 }
 
-/// The pause after the try of that number, counted from 1: it doubles up to a minute, and is up to a quarter
-/// longer by chance, so that many machines do not come back at the same moment. A first pause of more than a
-/// minute stays as it is.
+/// Returns the pause after the try of that number, counted from 1. The pause doubles up to a minute and is
+/// randomly up to a quarter longer, so that many machines do not try again at the same moment. A first pause
+/// of more than a minute stays as it is.
 pub(crate) fn pause(first: Duration, after: usize, chance: u128) -> Duration {
     let doublings = u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX);
     let factor = 2_u32.checked_pow(doublings).unwrap_or(u32::MAX);
-    let doubled = first.saturating_mul(factor).min(LONGEST_PAUSE.max(first));
+    let doubled = first.saturating_mul(factor).min(MAX_PAUSE.max(first));
     let parts = u32::try_from(chance % 1001).unwrap_or_default();
     doubled.saturating_add(doubled / 4000 * parts)
 }
 
-/// Shapes the tries for events.
+/// Returns the tries for events.
 pub(crate) fn describe(attempts: &[Attempt]) -> Value {
     let one = |(at, attempt): (usize, &Attempt)| {
         json!({
@@ -42,8 +42,8 @@ pub(crate) fn describe(attempts: &[Attempt]) -> Value {
     attempts.iter().enumerate().map(one).collect()
 }
 
-/// What is said of a command that was tried more than once.
-pub(crate) fn told(succeeded: bool, attempts: usize, tries: usize) -> Option<String> {
+/// Returns a note about a command that was tried more than once.
+pub(crate) fn summary(succeeded: bool, attempts: usize, tries: usize) -> Option<String> {
     match (succeeded, attempts) {
         (_, 0 | 1) => None,
         (true, _) => Some(format!("succeeded at the {} of {tries} tries", ordinal(attempts))),
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(pauses(1, 9), [1, 2, 4, 8, 16, 32, 60, 60, 60]);
         assert_eq!(pauses(90, 3), [90, 90, 90]);
         assert_eq!(pauses(0, 3), [0, 0, 0]);
-        assert_eq!(pause(Duration::from_secs(1), usize::MAX, 0), LONGEST_PAUSE);
+        assert_eq!(pause(Duration::from_secs(1), usize::MAX, 0), MAX_PAUSE);
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_counts_the_tries() {
+    fn the_summary_counts_the_tries() {
         for (succeeded, attempts, expected) in [
             (true, 1, None),
             (true, 2, Some("succeeded at the 2nd of 25 tries")),
@@ -99,7 +99,7 @@ mod tests {
             (false, 4, Some("given up after the 4th of 25 tries")),
             (false, 25, Some("failed at each of 25 tries")),
         ] {
-            assert_eq!(told(succeeded, attempts, 25).as_deref(), expected);
+            assert_eq!(summary(succeeded, attempts, 25).as_deref(), expected);
         }
     }
 }

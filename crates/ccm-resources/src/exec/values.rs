@@ -1,4 +1,4 @@
-//! Property values that are more than text: each is checked where it is read.
+//! Property values that are checked when they are decoded.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use ccm_model::{Diagnostic, Kind, Node, Scalar, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected, octal};
 
-/// An absolute path.
+/// Absolute path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AbsolutePath(pub PathBuf);
 
@@ -36,7 +36,7 @@ impl TextValue for SearchPath {
     }
 }
 
-/// What a relative or empty entry finds depends on where a program happens to stand.
+/// Checks that no entry is relative or empty: the result of a lookup in one depends on the working directory.
 fn absolute_entries(search_path: &str) -> Result<(), ValueError> {
     match search_path.split(':').find(|directory| !directory.starts_with('/')) {
         None => Ok(()),
@@ -48,11 +48,11 @@ fn absolute_entries(search_path: &str) -> Result<(), ValueError> {
     }
 }
 
-/// An exit code.
+/// Exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ExitCode(pub u8);
+pub(crate) struct ExitCodeValue(pub u8);
 
-impl PropertyValue for ExitCode {
+impl PropertyValue for ExitCodeValue {
     const KIND: PropertyKind = PropertyKind::Integer { min: Some(0), max: Some(255) };
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
@@ -62,7 +62,7 @@ impl PropertyValue for ExitCode {
     }
 }
 
-/// A span of time, or none for ever.
+/// Time limit; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timeout(pub Option<Duration>);
 
@@ -79,24 +79,24 @@ impl TextValue for Timeout {
 pub(crate) struct Tries(pub usize);
 
 impl Tries {
-    const MOST: i64 = 1000;
+    const MAX: i64 = 1000;
 }
 
 impl PropertyValue for Tries {
-    const KIND: PropertyKind = PropertyKind::Integer { min: Some(1), max: Some(Self::MOST) };
+    const KIND: PropertyKind = PropertyKind::Integer { min: Some(1), max: Some(Self::MAX) };
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         let tries = i64::decode(node, errors)?;
-        let number = usize::try_from(tries).ok().filter(|_| (1..=Self::MOST).contains(&tries));
+        let number = usize::try_from(tries).ok().filter(|_| (1..=Self::MAX).contains(&tries));
         if number.is_none() {
-            let message = format!("tries are 1 to {}, found {tries}", Self::MOST);
+            let message = format!("tries are 1 to {}, found {tries}", Self::MAX);
             errors.push(Diagnostic::error(node.span, message));
         }
         number.map(Self)
     }
 }
 
-/// The permissions that new files do not get.
+/// Permissions that new files do not get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Umask(pub u32);
 
@@ -116,14 +116,14 @@ impl PropertyValue for Umask {
     }
 }
 
-/// Whether lines of output go to the log while they come.
+/// Lines of output that are logged while the command runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogOutput {
-    /// All of them.
+    /// All lines.
     Always,
-    /// None.
+    /// No lines.
     Never,
-    /// None, but a failure quotes the end, as it does in any case.
+    /// No lines, but a failure quotes the last ones, as it does in any case.
     #[default]
     OnFailure,
 }
@@ -156,7 +156,7 @@ impl PropertyValue for LogOutput {
     }
 }
 
-/// Variables in the order they were written, names unique.
+/// Variables in the order of the manifest, with unique names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Environment(pub Vec<(String, String)>);
 
@@ -224,7 +224,7 @@ impl PropertyValue for Environment {
     }
 }
 
-/// No argument, path or variable of a process can hold a NUL character.
+/// Checks for a NUL character, which no argument, path or variable of a process can hold.
 fn without_nul(text: &str) -> Result<(), ValueError> {
     if text.contains('\0') { Err(ValueError::new("the text holds a NUL character")) } else { Ok(()) }
 }

@@ -178,10 +178,10 @@ impl LocalSystem for FakeRunner {
 
     /// It is `/tmp/private/work`, and does not exist.
     fn private_directory(&self, _: Option<&Identity>) -> io::Result<PrivateDirectory> {
-        Ok(PrivateDirectory::invented("/tmp/private/work"))
+        Ok(PrivateDirectory::fake("/tmp/private/work"))
     }
 
-    fn private_place(&self) -> io::Result<PathBuf> {
+    fn private_parent(&self) -> io::Result<PathBuf> {
         Ok("/tmp".into())
     }
 }

@@ -9,7 +9,7 @@ use crate::command::{Command, Process, Sandbox, StartError};
 use crate::executor::{Launch, Purpose, Workdir};
 use crate::private::PrivateDirectory;
 
-/// Directory that every sandbox opens and everybody can enter.
+/// Directory that every sandbox opens and every user can enter.
 const ALWAYS_OPEN: &str = "/usr";
 
 /// Sandbox of a plan, and what it needs on this machine.
@@ -22,9 +22,9 @@ pub(super) struct Confined {
 
 /// Private directory of the commands of a plan.
 pub(super) enum Private {
-    /// It exists until the plan is closed.
+    /// The directory exists until the plan is closed.
     Made(PrivateDirectory),
-    /// A run would make it. It does not exist.
+    /// The directory does not exist; a run would make it.
     Planned(PathBuf),
 }
 
@@ -33,7 +33,7 @@ impl Private {
         let private = match purpose {
             Purpose::Run => system.private_directory(owner).map(Self::Made),
             Purpose::Preflight => {
-                system.private_place().map(|place| Self::Planned(place.join("ccm-private").join("work")))
+                system.private_parent().map(|parent| Self::Planned(parent.join("ccm-private").join("work")))
             }
         };
         private.map_err(|source| StartError::PrivateDirectory { source })
@@ -92,9 +92,9 @@ impl Confined {
         Ok(Some(Self { sandbox, manifest_directory, private }))
     }
 
-    /// Confines a command, and opens one more path to it. For a preflight, the directory that only a run would make is
-    /// left out or replaced by one that every sandbox opens anyway, so that no more can be seen from inside than in a
-    /// run.
+    /// Confines a command, and opens one more path to it. For a preflight, the directory that only a run
+    /// would make is left out or replaced by one that every sandbox opens anyway, so that no more can be seen
+    /// from inside than in a run.
     pub(super) fn apply_to(&self, command: &mut Command, opened: Option<PathBuf>) {
         let mut sandbox = self.sandbox.clone();
         sandbox.read.extend(opened);

@@ -1,4 +1,4 @@
-//! What of files is refused by the arguments of a call: modes that give power, and flags.
+//! Rules for calls on files that depend on arguments: modes with set-id bits, and flags.
 
 use seccompiler::{BackendError, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 
@@ -6,12 +6,12 @@ use super::{Rules, SYS_FCHMODAT2};
 
 const SET_USER: u64 = 0o4000;
 const SET_GROUP: u64 = 0o2000;
-/// The flags of opening with which the mode means something.
-const MAKES: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
+/// Flags of opening that make the mode count.
+const CREATES: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
 
-/// Matches what would make a file that runs as the one who owns it. Left behind by root's sandbox, such a program
-/// would make root of whoever finds it. `openat2` is unknown to programs, because its mode can't be looked into;
-/// of a directory that is made, the kernel drops these bits itself.
+/// Matches calls that would make a set-id file, which runs as its owner. Such a program, left behind by a
+/// sandbox of root, would make any user root. `openat2` is refused elsewhere, because a filter can't check
+/// its mode. For a new directory the kernel drops these bits itself.
 pub(super) fn set_id() -> Result<Rules, BackendError> {
     let changed = [
         (libc::SYS_fchmod, 1),
@@ -36,8 +36,8 @@ pub(super) fn set_id() -> Result<Rules, BackendError> {
             rules.entry(call).or_default().push(SeccompRule::new(vec![has(mode, bit)?])?);
         }
         for (call, flags) in opened {
-            for makes in MAKES.map(|flag| u64::from(flag.unsigned_abs())) {
-                let conditions = vec![has(flags, makes)?, has(flags + 1, bit)?];
+            for creates in CREATES.map(|flag| u64::from(flag.unsigned_abs())) {
+                let conditions = vec![has(flags, creates)?, has(flags + 1, bit)?];
                 rules.entry(call).or_default().push(SeccompRule::new(conditions)?);
             }
         }
@@ -45,11 +45,11 @@ pub(super) fn set_id() -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Matches requests to change flags and versions of a file, which its owner can make of a handle for reading, and
-/// which Landlock does not look at: all that file systems take of that kind, what makes a file unchangeable or
-/// encrypts a directory, and what makes and removes volumes of btrfs.
+/// Matches requests to change flags and versions of a file. The owner of a file can make them on a descriptor
+/// for reading, and Landlock does not check them: general requests of file systems, immutable files,
+/// encrypted directories, and volumes of btrfs.
 pub(super) fn flags() -> Result<Vec<SeccompRule>, BackendError> {
-    /// Which way it goes, and what it is about.
+    /// Mask of the direction and the letter of a request.
     const KIND: u64 = 0xc000_ff00;
     const WRITE: u64 = 0x4000_0000;
     const ENCRYPT: u64 = 0x800c_6613;

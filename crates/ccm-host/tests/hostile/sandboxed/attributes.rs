@@ -2,12 +2,12 @@
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
-use ccm_host::{Layer, Sandbox, SystemRunner};
+use ccm_host::{Sandbox, SandboxLayer, SystemRunner};
 
 use super::layers::in_every_way;
 use super::{Place, fail, run, succeed};
 
-const WITHOUT_VIEW: &[Layer] = &[Layer::Namespaces];
+const WITHOUT_VIEW: &[SandboxLayer] = &[SandboxLayer::Namespaces];
 
 /// Each would change nothing if it succeeded.
 const ON_DEVICES: [&str; 7] = [

@@ -2,14 +2,14 @@
 
 use std::net::TcpListener;
 
-use ccm_host::{Command, Exit, Layer, Means, Runner as _, Sandbox, SystemRunner};
+use ccm_host::{Command, Exit, Means, Runner as _, Sandbox, SandboxLayer, SystemRunner};
 use ccm_testkit::isolated;
 
 use super::{Place, chain, fail, start_error, succeed};
 use crate::launched::launcher;
 use crate::{block_on, run};
 
-fn without(layers: &[Layer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
+fn without(layers: &[SandboxLayer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
     isolated(test, || {
         let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
         block_on(body(&layers.iter().fold(runner, |runner, layer| runner.without(*layer))));
@@ -23,9 +23,9 @@ const NO_SECCOMP: [&str; 2] = [
 
 /// Runs the body with all layers, without namespaces and without Landlock; it is told what is off.
 #[expect(clippy::needless_pass_by_value, reason = "a body is written where it is run")]
-pub(super) fn in_every_way(test: &str, body: impl AsyncFn(&SystemRunner, &[Layer])) {
+pub(super) fn in_every_way(test: &str, body: impl AsyncFn(&SystemRunner, &[SandboxLayer])) {
     isolated(test, || {
-        for off in [&[][..], &[Layer::Namespaces], &[Layer::Landlock]] {
+        for off in [&[][..], &[SandboxLayer::Namespaces], &[SandboxLayer::Landlock]] {
             let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
             let runner = off.iter().fold(runner, |runner, layer| runner.without(*layer));
             block_on(body(&runner, off));
@@ -70,7 +70,7 @@ async fn attempt_all(runner: &SystemRunner, place: &Place) {
 #[test]
 fn without_namespaces_the_others_hold() {
     let test = "sandboxed::layers::without_namespaces_the_others_hold";
-    without(&[Layer::Namespaces], test, async |runner| {
+    without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let finished = run(runner, &place.shell("cat own; echo x > made; cat made")).await;
         assert_eq!(finished.exit, Exit::Code(0));
@@ -90,21 +90,25 @@ fn without_namespaces_the_others_hold() {
 
 #[test]
 fn without_landlock_the_others_hold() {
-    without(&[Layer::Landlock], "sandboxed::layers::without_landlock_the_others_hold", async |runner| {
-        let place = Place::new();
-        let finished = run(runner, &place.shell("cat own; echo x > made")).await;
-        assert_eq!(finished.exit, Exit::Code(0));
-        let enforced = finished.enforced.expect("what was enforced");
-        assert_eq!(enforced.filesystem, [Means::Mounts]);
-        assert_eq!(enforced.network, [Means::Namespace, Means::Seccomp]);
-        attempt_all(runner, &place).await;
-    });
+    without(
+        &[SandboxLayer::Landlock],
+        "sandboxed::layers::without_landlock_the_others_hold",
+        async |runner| {
+            let place = Place::new();
+            let finished = run(runner, &place.shell("cat own; echo x > made")).await;
+            assert_eq!(finished.exit, Exit::Code(0));
+            let enforced = finished.enforced.expect("what was enforced");
+            assert_eq!(enforced.filesystem, [Means::Mounts]);
+            assert_eq!(enforced.network, [Means::Namespace, Means::Seccomp]);
+            attempt_all(runner, &place).await;
+        },
+    );
 }
 
 #[test]
 fn without_seccomp_there_is_a_refusal_and_the_others_hold() {
     let test = "sandboxed::layers::without_seccomp_there_is_a_refusal_and_the_others_hold";
-    without(&[Layer::Seccomp], test, async |runner| {
+    without(&[SandboxLayer::Seccomp], test, async |runner| {
         let place = Place::new();
         let error = start_error(runner, &place.shell("true")).await;
         assert_eq!(
@@ -134,7 +138,7 @@ fn without_seccomp_there_is_a_refusal_and_the_others_hold() {
 #[test]
 fn with_too_little_left_there_is_a_refusal_by_name() {
     let test = "sandboxed::layers::with_too_little_left_there_is_a_refusal_by_name";
-    let old = [Layer::Namespaces, Layer::LandlockNewerThan(2)];
+    let old = [SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)];
     without(&old, test, async |runner| {
         let place = Place::new();
         let expected = "`read` and `write`: it offers no namespaces (switched off) and its Landlock (version 2, \
@@ -150,7 +154,7 @@ fn with_too_little_left_there_is_a_refusal_by_name() {
 #[test]
 fn unix_sockets_that_would_not_be_its_own_alone_are_refused_by_name() {
     let test = "sandboxed::layers::unix_sockets_that_would_not_be_its_own_alone_are_refused_by_name";
-    without(&[Layer::Namespaces], test, async |runner| {
+    without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let sandbox = Sandbox { unix_sockets: true, ..place.sandbox() };
         let expected = "`unix_sockets`, which are its own alone: it offers no namespaces (switched off), and those of \
@@ -166,23 +170,27 @@ fn unix_sockets_that_would_not_be_its_own_alone_are_refused_by_name() {
 #[test]
 fn with_nothing_left_an_advisory_sandbox_runs() {
     let test = "sandboxed::layers::with_nothing_left_an_advisory_sandbox_runs";
-    without(&[Layer::Namespaces, Layer::Landlock, Layer::Seccomp], test, async |runner| {
-        let place = Place::new();
-        assert!(chain(&start_error(runner, &place.shell("true")).await).contains("it has no Landlock"));
-        let advisory = Sandbox { advisory: true, ..place.sandbox() };
-        let open = succeed(runner, &place.shell_in(advisory.clone(), "cat $OUTSIDE/secret")).await;
-        assert_eq!(open, "secret\n");
-        // What fails in the other tests fails because of the sandbox.
-        for attempt in ATTEMPTS.iter().filter(|attempt| attempt.contains("$OUTSIDE")) {
-            succeed(runner, &place.shell_in(advisory.clone(), attempt)).await;
-        }
-    });
+    without(
+        &[SandboxLayer::Namespaces, SandboxLayer::Landlock, SandboxLayer::Seccomp],
+        test,
+        async |runner| {
+            let place = Place::new();
+            assert!(chain(&start_error(runner, &place.shell("true")).await).contains("it has no Landlock"));
+            let advisory = Sandbox { advisory: true, ..place.sandbox() };
+            let open = succeed(runner, &place.shell_in(advisory.clone(), "cat $OUTSIDE/secret")).await;
+            assert_eq!(open, "secret\n");
+            // What fails in the other tests fails because of the sandbox.
+            for attempt in ATTEMPTS.iter().filter(|attempt| attempt.contains("$OUTSIDE")) {
+                succeed(runner, &place.shell_in(advisory.clone(), attempt)).await;
+            }
+        },
+    );
 }
 
 #[test]
 fn a_rehearsal_says_what_a_run_would_and_runs_nothing() {
     let test = "sandboxed::layers::a_rehearsal_says_what_a_run_would_and_runs_nothing";
-    without(&[Layer::Seccomp], test, async |runner| {
+    without(&[SandboxLayer::Seccomp], test, async |runner| {
         let place = Place::new();
         let error = runner.preflight(&place.shell("echo x > made")).expect_err("a refusal");
         assert_eq!(

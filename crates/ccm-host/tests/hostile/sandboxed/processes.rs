@@ -1,6 +1,6 @@
 //! Processes outside, and the end of those inside.
 
-use ccm_host::{Command, Exit, Layer, LocalSystem as _, Sandbox};
+use ccm_host::{Command, Exit, LocalSystem as _, Sandbox, SandboxLayer};
 use ccm_testkit::wait_until;
 
 use super::layers::in_every_way;
@@ -128,7 +128,10 @@ fn numbers_of_shared_memory_lead_nowhere() {
             let said =
                 fail(runner, &place.perl(&format!("my $b = ' ' x 200; syscall({call}) == -1 and die $!")))
                     .await;
-            assert!(said.contains("not permitted") || !off.contains(&Layer::Namespaces), "{call}: {said}");
+            assert!(
+                said.contains("not permitted") || !off.contains(&SandboxLayer::Namespaces),
+                "{call}: {said}"
+            );
         }
         let removed = std::process::Command::new("ipcrm").args(["-m", &id]).status().expect("ipcrm");
         assert!(removed.success(), "it was removed from inside");
@@ -136,7 +139,7 @@ fn numbers_of_shared_memory_lead_nowhere() {
         for call in
             ["64, 0, 0, 0", "65, 0, $b, 1", "66, 0, 0, 0", "69, 0, $b, 1, 0", "71, 0, 0, 0", "241, $b"]
         {
-            if off.contains(&Layer::Namespaces) {
+            if off.contains(&SandboxLayer::Namespaces) {
                 let said = fail(
                     runner,
                     &place.perl(&format!("my $b = ' ' x 200; syscall({call}) == -1 and die $!")),

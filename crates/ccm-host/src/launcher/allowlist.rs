@@ -1,4 +1,4 @@
-//! What a sandbox opens to its command: what programs need to run, and what it names.
+//! Paths that a sandbox opens to its command: those that programs need to run, and those that it names.
 
 use std::fs::read_link;
 use std::io;
@@ -10,36 +10,36 @@ use rustix::io::Errno;
 
 use crate::{Sandbox, StartError, never_opened};
 
-/// What may be done with something.
+/// Access to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Reading and executing.
+pub(super) enum PathAccess {
+    /// Read and execute.
     Read,
-    /// Writing too.
+    /// Read, execute and write.
     Write,
-    /// Reading and writing a device.
+    /// Read and write a device.
     Device,
 }
 
-/// Something that is opened to the command, with all that is below it.
+/// Path that is opened to the command, with everything below it.
 #[derive(Debug)]
-pub(super) struct Grant {
+pub(super) struct AllowedPath {
     pub(super) path: PathBuf,
-    /// A handle of the very file or directory, whatever becomes of its path.
+    /// Handle of the very file or directory, whatever has its path later.
     pub(super) file: OwnedFd,
-    pub(super) access: Access,
+    pub(super) access: PathAccess,
     pub(super) is_directory: bool,
 }
 
-/// All of it.
+/// All paths that are opened to the command.
 #[derive(Debug)]
-pub(super) struct Grants {
-    pub(super) grants: Vec<Grant>,
-    /// Symbolic links of the system, and where they lead.
+pub(super) struct Allowlist {
+    pub(super) paths: Vec<AllowedPath>,
+    /// Symbolic links of the system, and their targets.
     pub(super) links: Vec<(PathBuf, PathBuf)>,
 }
 
-/// Where programs and their libraries are, and what tells them about processors and processes.
+/// Directories of programs and libraries, and of information about processors and processes.
 const SYSTEM: [&str; 10] = [
     "/usr",
     "/bin",
@@ -53,8 +53,9 @@ const SYSTEM: [&str; 10] = [
     "/sys/devices/system/cpu",
 ];
 
-/// What programs read of the configuration: none of it is secret. `/etc` as a whole is not opened, because root
-/// without any capability still owns `/etc/shadow`. Each costs some microseconds, so only what many need is here.
+/// Configuration that programs read and that is not secret. `/etc` as a whole is not opened, because root
+/// without any capability still owns `/etc/shadow`. Each entry costs some microseconds, so that only common
+/// ones are listed.
 const CONFIGURATION: [&str; 20] = [
     "alternatives",
     "crypto-policies",
@@ -78,57 +79,63 @@ const CONFIGURATION: [&str; 20] = [
     "timezone",
 ];
 
-/// What is of use with a network only.
+/// Configuration that programs need only with a network.
 const NETWORK: [&str; 7] =
     ["gai.conf", "host.conf", "hosts", "networks", "protocols", "resolv.conf", "services"];
 
-/// Devices that hold nothing of the machine.
+/// Devices without data of the machine.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// Opens all of it. What the system lacks is left out; what the sandbox names has to be there.
-pub(super) fn open(sandbox: &Sandbox) -> Result<Grants, StartError> {
-    let mut grants = Grants { grants: Vec::new(), links: Vec::new() };
-    let network = if sandbox.network { &NETWORK[..] } else { &[] };
-    let configuration = CONFIGURATION.iter().chain(network).map(|name| Path::new("/etc").join(name));
-    for path in SYSTEM.iter().map(PathBuf::from).chain(configuration) {
-        grants.open_of_system(&path);
-    }
-    for path in DEVICES.map(PathBuf::from) {
-        if let Ok(file) = openat(CWD, &path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-            grants.grants.push(Grant { path, file, access: Access::Device, is_directory: false });
+impl Allowlist {
+    /// Opens all paths. Those of the system that do not exist are left out; those that the sandbox names have
+    /// to exist.
+    pub(super) fn open(sandbox: &Sandbox) -> Result<Self, StartError> {
+        let mut allowlist = Self { paths: Vec::new(), links: Vec::new() };
+        let network = if sandbox.network { &NETWORK[..] } else { &[] };
+        let configuration = CONFIGURATION.iter().chain(network).map(|name| Path::new("/etc").join(name));
+        for path in SYSTEM.iter().map(PathBuf::from).chain(configuration) {
+            allowlist.open_of_system(&path);
         }
-    }
-    let named = [
-        ("read", &sandbox.read[..], Access::Read),
-        ("write", &sandbox.write, Access::Write),
-        ("workdir", std::slice::from_ref(&sandbox.workdir), Access::Write),
-    ];
-    for (property, paths, access) in named {
-        for path in paths {
-            let refuse = |source| StartError::SandboxPath {
-                property: property.to_owned(),
-                path: path.clone(),
-                source,
-            };
-            let opened = open_named(path, access == Access::Write, property == "workdir");
-            let (file, is_directory) = opened.map_err(refuse)?;
-            grants.grants.push(Grant { path: path.clone(), file, access, is_directory });
+        for path in DEVICES.map(PathBuf::from) {
+            if let Ok(file) = openat(CWD, &path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+                allowlist.paths.push(AllowedPath {
+                    path,
+                    file,
+                    access: PathAccess::Device,
+                    is_directory: false,
+                });
+            }
         }
+        let named = [
+            ("read", &sandbox.read[..], PathAccess::Read),
+            ("write", &sandbox.write, PathAccess::Write),
+            ("workdir", std::slice::from_ref(&sandbox.workdir), PathAccess::Write),
+        ];
+        for (property, paths, access) in named {
+            for path in paths {
+                let refuse = |source| StartError::SandboxPath {
+                    property: property.to_owned(),
+                    path: path.clone(),
+                    source,
+                };
+                let opened = open_named(path, access == PathAccess::Write, property == "workdir");
+                let (file, is_directory) = opened.map_err(refuse)?;
+                allowlist.paths.push(AllowedPath { path: path.clone(), file, access, is_directory });
+            }
+        }
+        // A path comes after those above it. Of a path that is named twice, the writable one comes last.
+        allowlist.paths.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(allowlist)
     }
-    // What lies in another comes behind it; of what is named twice, the one that may be written comes last.
-    grants.grants.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(grants)
-}
 
-impl Grants {
-    /// Adds what the system has under that path, if it has.
+    /// Opens a path of the system, if it exists.
     fn open_of_system(&mut self, path: &Path) {
         let open = |flags| openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC | flags, Mode::empty());
         let kind = |file: &OwnedFd| fstat(file).map(|found| FileType::from_raw_mode(found.st_mode));
         let Ok(mut file) = open(OFlags::NOFOLLOW) else { return };
         let Ok(mut found) = kind(&file) else { return };
         if found.is_symlink() {
-            // A link into what is opened anyway stays a link: programs ask where it leads.
+            // A link into a directory that is opened anyway stays a link: programs read its target.
             let target = read_link(path).unwrap_or_default();
             if leads_into_system(path, &target) {
                 self.links.push((path.to_owned(), target));
@@ -139,7 +146,7 @@ impl Grants {
             (file, found) = (followed, followed_kind);
         }
         let is_directory = found.is_dir();
-        self.grants.push(Grant { path: path.to_owned(), file, access: Access::Read, is_directory });
+        self.paths.push(AllowedPath { path: path.to_owned(), file, access: PathAccess::Read, is_directory });
     }
 }
 
@@ -154,7 +161,8 @@ fn leads_into_system(link: &Path, target: &Path) -> bool {
     leads.starts_with("/usr") || leads.starts_with("/proc")
 }
 
-/// Opens what a sandbox names: absolute, without links, and not everything.
+/// Opens a path that a sandbox names. The path has to be absolute, must not lead over links, and must not be
+/// one that no sandbox opens.
 fn open_named(path: &Path, to_write: bool, must_be_directory: bool) -> io::Result<(OwnedFd, bool)> {
     let refuse = |reason: &str| io::Error::new(io::ErrorKind::InvalidInput, reason.to_owned());
     if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {

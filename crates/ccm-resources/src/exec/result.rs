@@ -1,4 +1,4 @@
-//! What the end of a command means. Pure.
+//! Evaluation of the end of a command. Pure.
 
 use ccm_engine::Verified;
 use ccm_host::{Enforced, Exit, Finished};
@@ -6,35 +6,39 @@ use ccm_model::{Failure, FailureKind, display_duration};
 use serde_json::Value;
 
 use super::command::Exec;
-use super::output::{Shown, tails};
+use super::output::{Redacted, tails};
 use super::provider::not_found_by_shell;
 use super::rules::ExecRule;
 use super::tries::Attempt;
 
-/// What is left to say of a command that was started, all its tries being over.
+/// Result of an exec after all its tries.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ended {
-    /// The exit code of the last try; none if that did not end by itself.
+pub(crate) struct ExecResult {
+    /// Exit code of the last try; `None` if it did not end by itself.
     pub code: Option<i32>,
-    /// How each try ended.
+    /// Result of each try.
     pub attempts: Vec<Attempt>,
-    /// What the last one amounted to.
-    pub judged: Result<Success, Failure>,
-    /// What of its sandbox was enforced; none without a sandbox.
+    /// Outcome of the last try.
+    pub outcome: Result<Success, Failure>,
+    /// Enforced parts of the sandbox; `None` without a sandbox.
     pub enforced: Option<Enforced>,
 }
 
-/// A command that did what it was meant to.
+/// Success of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Success {
     pub verified: Verified<ExecRule>,
-    /// What others may know of it; none if it captures nothing.
+    /// Captured values; `None` if it captures nothing.
     pub captured: Option<Value>,
 }
 
-/// Judges how one try ended, by what it really printed.
-pub(crate) fn judge(exec: &Exec, finished: &Finished, shown: Shown<'_>) -> Result<Success, Failure> {
-    let judged = match &finished.exit {
+/// Evaluates the end of one try, by its output as it was printed.
+pub(crate) fn evaluate_exit(
+    exec: &Exec,
+    finished: &Finished,
+    shown: Redacted<'_>,
+) -> Result<Success, Failure> {
+    let outcome = match &finished.exit {
         Exit::Code(code) => match not_found_by_shell(exec, finished) {
             Some(failure) => Err(failure),
             None => success(exec, finished, *code, shown),
@@ -49,30 +53,30 @@ pub(crate) fn judge(exec: &Exec, finished: &Finished, shown: Shown<'_>) -> Resul
         }
         Exit::Cancelled => Err(Failure::new(FailureKind::Stopped, "command was stopped because the run was")),
     };
-    judged.map_err(|mut failure| {
+    outcome.map_err(|mut failure| {
         for process in &finished.unkillable {
             failure.chain.push(format!("could not be killed, and still runs: {process}"));
         }
-        // Whatever it did before that has happened.
+        // The command may have changed something before it failed.
         failure.changed = true;
         failure.output = tails(exec, finished);
         failure
     })
 }
 
-/// Judges a command that ended by itself: its code, then what is expected of it, then what it is to yield.
-fn success(exec: &Exec, finished: &Finished, code: i32, shown: Shown<'_>) -> Result<Success, Failure> {
-    let verified = judge_code(exec, code);
+/// Evaluates a command that ended by itself: its exit code, then `expect`, then `capture`.
+fn success(exec: &Exec, finished: &Finished, code: i32, shown: Redacted<'_>) -> Result<Success, Failure> {
+    let verified = evaluate_code(exec, code);
     let (stdout, stderr) = (finished.printed_stdout(), finished.printed_stderr());
-    let misses = exec.expect.as_ref().map(|expect| expect.misses(code, stdout, stderr, shown));
+    let mismatches = exec.expect.as_ref().map(|expect| expect.mismatches(code, stdout, stderr, shown));
     let expects_code = exec.expect.as_ref().is_some_and(|expect| expect.exit_code.is_some());
-    let misses = misses.unwrap_or_default();
+    let mismatches = mismatches.unwrap_or_default();
     let verified = match verified {
         Err(failure) if !expects_code => return Err(failure),
-        _ if !misses.is_empty() => {
+        _ if !mismatches.is_empty() => {
             let message = "the command did not do what `expect` says";
             let mut failure = Failure::new(FailureKind::Expectation, message);
-            failure.chain.extend(misses.iter().map(|miss| miss.shown(exec.sensitive)));
+            failure.chain.extend(mismatches.iter().map(|mismatch| mismatch.shown(exec.sensitive)));
             failure.chain.dedup();
             return Err(failure);
         }
@@ -80,7 +84,7 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Shown<'_>) -> Res
     };
     let captured = match &exec.capture {
         capture if capture.0.is_empty() => None,
-        capture => Some(capture.pick(finished, code, shown).map_err(|missing| {
+        capture => Some(capture.extract(finished, code, shown).map_err(|missing| {
             let message = "what `capture` names is not in what the command did";
             let mut failure = Failure::new(FailureKind::Capture, message);
             failure.chain.extend(missing.into_iter().map(|(name, why)| {
@@ -92,7 +96,7 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Shown<'_>) -> Res
     Ok(Success { verified, captured })
 }
 
-fn judge_code(exec: &Exec, code: i32) -> Result<Verified<ExecRule>, Failure> {
+fn evaluate_code(exec: &Exec, code: i32) -> Result<Verified<ExecRule>, Failure> {
     let is = |allowed: &u8| i32::from(*allowed) == code;
     if exec.unchanged_returns.iter().any(is) {
         return Ok(Verified::Unchanged(ExecRule::UnchangedReturn(code)));
@@ -114,13 +118,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::exec::command::Interpreter;
+    use crate::exec::command::CommandSyntax;
     use crate::exec::expect::Expectations;
     use crate::exec::properties::ExecProperties;
-    use crate::exec::values::ExitCode;
+    use crate::exec::values::ExitCodeValue;
 
     fn exec() -> Exec {
-        Exec::build("true", Interpreter::None, ExecProperties::default(), &Map::default()).unwrap()
+        Exec::build("true", CommandSyntax::Words, ExecProperties::default(), &Map::default()).unwrap()
     }
 
     fn finished(code: i32, stdout: &str) -> Finished {
@@ -129,10 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_code_is_judged() {
+    fn an_exit_code_is_evaluated() {
         let exec = Exec { returns: vec![0, 2], unchanged_returns: vec![3], ..exec() };
         let verified = |code| {
-            judge(&exec, &finished(code, ""), Shown(&Redactor::default())).map(|success| success.verified)
+            evaluate_exit(&exec, &finished(code, ""), Redacted(&Redactor::default()))
+                .map(|success| success.verified)
         };
         assert_eq!(verified(0), Ok(Verified::Changed));
         assert_eq!(verified(2), Ok(Verified::Changed));
@@ -143,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_code_is_told_before_what_else_is_not_as_expected() {
+    fn a_wrong_exit_code_is_reported_before_other_mismatches() {
         let stdout_json = Some(json!({"a": 1}));
         let mut exec = Exec { expect: Some(Expectations { stdout_json, ..Default::default() }), ..exec() };
         let redactor = Redactor::default();
         let chain = |exec: &Exec, code, stdout| {
-            judge(exec, &finished(code, stdout), Shown(&redactor)).map_err(|failure| failure.chain)
+            evaluate_exit(exec, &finished(code, stdout), Redacted(&redactor)).map_err(|failure| failure.chain)
         };
         assert_eq!(chain(&exec, 1, "{}").unwrap_err(), ["exit code 1 not in allowed returns [0]"]);
         assert_eq!(
@@ -156,7 +161,7 @@ mod tests {
             ["the command did not do what `expect` says", "stdout_json.a: expected 1, found nothing"]
         );
         assert!(chain(&exec, 0, r#"{"a": 1}"#).is_ok());
-        exec.expect.as_mut().unwrap().exit_code = Some(ExitCode(0));
+        exec.expect.as_mut().unwrap().exit_code = Some(ExitCodeValue(0));
         assert_eq!(
             chain(&exec, 1, "{}").unwrap_err()[1..],
             ["exit_code: expected 0, found 1", "stdout_json.a: expected 1, found nothing"]

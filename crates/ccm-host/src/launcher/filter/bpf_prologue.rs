@@ -1,10 +1,10 @@
-//! What stands in front of the rules of a filter: what needs no rule to be answered.
+//! Instructions before the rules of a filter, for calls that need no rule.
 
 use std::iter::once;
 
 use seccompiler::{BpfProgram, sock_filter};
 
-/// What the kernel calls this kind of processor: `AUDIT_ARCH_…`.
+/// Number of the kernel for this kind of processor: `AUDIT_ARCH_…`.
 #[cfg(target_arch = "x86_64")]
 pub(super) const PROCESSOR: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
@@ -18,7 +18,7 @@ const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
-/// Where the kernel puts the number of the call, and the kind of processor.
+/// Offsets of the number of the call and of the kind of processor.
 const NUMBER: u32 = 0;
 const KIND: u32 = 4;
 
@@ -26,33 +26,34 @@ const fn step(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
 
-/// Kills what was made for another kind of processor: its calls have other numbers.
+/// Kills programs for another kind of processor: their calls have other numbers.
 pub(super) fn of_this_processor() -> BpfProgram {
     let is_this = sock_filter { jt: 1, ..step(JUMP_IF_EQUAL, PROCESSOR) };
     vec![step(LOAD, KIND), is_this, step(RETURN, libc::SECCOMP_RET_KILL_PROCESS)]
 }
 
-/// Answers these calls as if the kernel did not know them, and those of the x32 kind, which are ordinary ones under
-/// other numbers.
+/// Returns the error of an unknown call for these calls, and for the calls of x32, which are ordinary ones
+/// under other numbers.
 pub(super) fn unknown(calls: &[i64]) -> BpfProgram {
     const X32: u32 = 0x4000_0000;
     let x32 = cfg!(target_arch = "x86_64").then_some((JUMP_IF_AT_LEAST, X32));
     let calls = calls.iter().filter_map(|call| Some((JUMP_IF_EQUAL, u32::try_from(*call).ok()?)));
     let tests: Vec<(u16, u32)> = x32.into_iter().chain(calls).collect();
-    // Each leads to the answer, over the tests that are left and the jump.
-    let ways = (1..=u8::try_from(tests.len()).unwrap_or(u8::MAX)).rev();
-    let tests = tests.iter().zip(ways).map(|((code, k), jt)| sock_filter { jt, ..step(*code, *k) });
-    let answer = step(RETURN, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
-    once(step(LOAD, NUMBER)).chain(tests).chain([step(JUMP, 1), answer]).collect()
+    // Each jumps to the result, over the remaining tests and the jump.
+    let jumps = (1..=u8::try_from(tests.len()).unwrap_or(u8::MAX)).rev();
+    let tests = tests.iter().zip(jumps).map(|((code, k), jt)| sock_filter { jt, ..step(*code, *k) });
+    let result = step(RETURN, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
+    once(step(LOAD, NUMBER)).chain(tests).chain([step(JUMP, 1), result]).collect()
 }
 
-/// Allows all calls but these, and goes on with what follows for these. The number is loaded.
+/// Allows all calls except these, for which the following instructions decide. The number of the call is
+/// loaded before.
 pub(super) fn allowed_but(numbers: &[u32]) -> BpfProgram {
-    // Two steps for each number that is left, and the answer: farther than a conditional jump reaches.
-    let ways = (0..numbers.len()).rev();
-    let ways = ways.map(|left| step(JUMP, u32::try_from(2 * left + 1).unwrap_or_default()));
+    // Two instructions for each remaining number, and the result: farther than a conditional jump reaches.
+    let jumps = (0..numbers.len()).rev();
+    let jumps = jumps.map(|left| step(JUMP, u32::try_from(2 * left + 1).unwrap_or_default()));
     let is = |number: &u32| sock_filter { jf: 1, ..step(JUMP_IF_EQUAL, *number) };
-    let tests = numbers.iter().zip(ways).flat_map(|(number, way)| [is(number), way]);
+    let tests = numbers.iter().zip(jumps).flat_map(|(number, jump)| [is(number), jump]);
     tests.chain([step(RETURN, libc::SECCOMP_RET_ALLOW)]).collect()
 }
 
@@ -60,18 +61,18 @@ pub(super) fn allowed_but(numbers: &[u32]) -> BpfProgram {
 pub(super) mod tests {
     use super::*;
 
-    /// What a filter says of a call.
+    /// Result of a filter for a call.
     #[derive(Debug, PartialEq, Eq)]
-    pub(crate) enum Answer {
+    pub(crate) enum FilterResult {
         Allow,
         Error(i32),
         Kill,
-        /// It came to its end without an answer.
+        /// The filter ended without a result.
         Nothing,
     }
 
-    /// Asks a filter about a call all of whose arguments are that, as the kernel does.
-    pub(crate) fn ask(program: &[sock_filter], kind: u32, number: u32, argument: u64) -> Answer {
+    /// Evaluates a filter as the kernel does, for a call whose arguments all have that value.
+    pub(crate) fn evaluate(program: &[sock_filter], kind: u32, number: u32, argument: u64) -> FilterResult {
         let mut data = vec![number, kind, 0, 0];
         for _ in 0..6 {
             let halves = [argument & 0xffff_ffff, argument >> 32];
@@ -95,9 +96,9 @@ pub(super) mod tests {
                 }
                 RETURN => {
                     return match step.k & 0xffff_0000 {
-                        libc::SECCOMP_RET_ALLOW => Answer::Allow,
-                        libc::SECCOMP_RET_ERRNO => Answer::Error((step.k & 0xffff).cast_signed()),
-                        libc::SECCOMP_RET_KILL_PROCESS | libc::SECCOMP_RET_KILL_THREAD => Answer::Kill,
+                        libc::SECCOMP_RET_ALLOW => FilterResult::Allow,
+                        libc::SECCOMP_RET_ERRNO => FilterResult::Error((step.k & 0xffff).cast_signed()),
+                        libc::SECCOMP_RET_KILL_PROCESS | libc::SECCOMP_RET_KILL_THREAD => FilterResult::Kill,
                         other => unreachable!("{other:x}"),
                     };
                 }
@@ -108,7 +109,7 @@ pub(super) mod tests {
             };
             at += usize::from(if is_met { step.jt } else { step.jf });
         }
-        Answer::Nothing
+        FilterResult::Nothing
     }
 
     #[test]
@@ -117,8 +118,9 @@ pub(super) mod tests {
         for named in [&[][..], &[0], &[5], &[5, 6], &[0, 7, 699], &many] {
             let program = [vec![step(LOAD, NUMBER)], allowed_but(named)].concat();
             for number in 0..700 {
-                let expected = if named.contains(&number) { Answer::Nothing } else { Answer::Allow };
-                assert_eq!(ask(&program, PROCESSOR, number, 0), expected, "{number} of {named:?}");
+                let expected =
+                    if named.contains(&number) { FilterResult::Nothing } else { FilterResult::Allow };
+                assert_eq!(evaluate(&program, PROCESSOR, number, 0), expected, "{number} of {named:?}");
             }
         }
     }

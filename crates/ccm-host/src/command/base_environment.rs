@@ -1,4 +1,4 @@
-//! The environment that every command starts from.
+//! The base environment of commands.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sb
 const LANGUAGE: &str = "C.UTF-8";
 const SHELL: &str = "/bin/sh";
 
-/// The environment for the user that ccm runs as.
+/// Returns the base environment of the user who runs ccm.
 pub(super) fn of_this_user() -> Vec<(String, String)> {
     let uid = Uid::effective();
-    // A user database that can't be asked is no reason to run nothing; the number says who it is as well.
+    // Without a user database commands still run; the number takes the place of the name.
     let user = User::from_uid(uid).ok().flatten();
     of(uid, user.as_ref())
 }
 
-/// The environment for an account.
+/// Returns the base environment of an account.
 pub(crate) fn of_account(account: &Account) -> Vec<(String, String)> {
     with(&account.name, &account.home.to_string_lossy(), &account.shell.to_string_lossy())
 }

@@ -1,7 +1,8 @@
-//! A view of the file system that holds what is granted and nothing else.
+//! View of the file system that holds only the paths of the allowlist.
 //!
-//! It is a small file system in memory, in which everything granted is mounted at its own path. The old root
-//! is taken away. All of it ends with the last process that sees it, and leaves nothing behind.
+//! The view is a small file system in memory, in which each path of the allowlist is mounted at its own path.
+//! The old root is removed from it. The kernel removes the view with the last process in it, and nothing is
+//! left behind.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -17,18 +18,18 @@ use rustix::mount::{
 };
 use rustix::process::{chdir, fchdir, pivot_root, umask};
 
-use super::grants::{Access, Grant, Grants};
+use super::allowlist::{AllowedPath, Allowlist, PathAccess};
 use super::step;
 use crate::{StartError, raw};
 
-/// How much its private `/tmp` and `/dev/shm` hold together.
+/// Size of the private `/tmp` and `/dev/shm` together.
 const MEMORY: &str = "256m";
-/// Directories of its own that the command may write.
+/// Private directories that the command may write.
 const PRIVATE: [&str; 2] = ["/dev/shm", "/tmp"];
-/// What the kernel tells of itself and of the keys of everybody, and no program needs. It is empty inside.
+/// Files about the kernel and the keys of all users that no program needs. They are empty in the view.
 const HIDDEN: [&str; 5] =
     ["/proc/kallsyms", "/proc/kcore", "/proc/key-users", "/proc/keys", "/proc/timer_list"];
-/// What finds its place in the private ones.
+/// Links to private files and directories.
 const LINKS: [(&str, &str); 5] = [
     ("/dev/fd", "/proc/self/fd"),
     ("/dev/stdin", "/proc/self/fd/0"),
@@ -37,51 +38,52 @@ const LINKS: [(&str, &str); 5] = [
     ("/var/tmp", "/tmp"),
 ];
 
-/// A device is written to all the same; what is read-only is its mode, its owner and its times.
+/// Flags for devices. A read-only mount keeps mode, owner and times of a device from changes; the device
+/// itself can be written.
 const OF_DEVICES: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
-/// Builds the view and enters it. Adds what is private in it to what is granted.
-pub(super) fn enter(grants: &mut Grants) -> Result<(), StartError> {
-    // The directories of the view are everybody's to walk through, whatever the umask.
+/// Builds the view and enters it. Adds the private directories to the allowlist.
+pub(super) fn enter(allowlist: &mut Allowlist) -> Result<(), StartError> {
+    // Every user may pass through the directories of the view, whatever the umask.
     let former = umask(Mode::from_raw_mode(0o022));
-    let entered = build(grants);
+    let entered = build(allowlist);
     umask(former);
     entered
 }
 
-fn build(grants: &mut Grants) -> Result<(), StartError> {
+fn build(allowlist: &mut Allowlist) -> Result<(), StartError> {
     let failed = |path: &Path| {
         let step = format!("\"{}\" can't be mounted in it", path.display());
         move |source| StartError::Step { property: "sandbox".to_owned(), step: step.clone(), source }
     };
-    // First all that is taken from the old view, because the new one will cover a part of it.
-    let mut trees = Vec::with_capacity(grants.grants.len());
-    for grant in &grants.grants {
-        trees.push(tree(grant).map_err(failed(&grant.path))?);
+    // All mounts are copied first, because the new root will cover a part of the old view.
+    let mut trees = Vec::with_capacity(allowlist.paths.len());
+    for allowed in &allowlist.paths {
+        trees.push(tree(allowed).map_err(failed(&allowed.path))?);
     }
     let root = root().map_err(step("sandbox", "its root can't be made"))?;
     for path in PRIVATE.map(Path::new) {
         private(&root, path).map_err(failed(path))?;
     }
-    for (grant, tree) in grants.grants.iter().zip(trees) {
-        place(&root, &grant.path, &tree, grant.is_directory).map_err(failed(&grant.path))?;
+    for (allowed, tree) in allowlist.paths.iter().zip(trees) {
+        mount_at(&root, &allowed.path, &tree, allowed.is_directory).map_err(failed(&allowed.path))?;
     }
     for path in HIDDEN.map(Path::new) {
         hide(&root, path).map_err(failed(path))?;
     }
     let fixed = LINKS.map(|(link, target)| (PathBuf::from(link), PathBuf::from(target)));
-    for (link, target) in grants.links.iter().chain(&fixed) {
-        place_link(&root, link, target).map_err(failed(link))?;
+    for (link, target) in allowlist.links.iter().chain(&fixed) {
+        link_at(&root, link, target).map_err(failed(link))?;
     }
-    settle(&root).map_err(step("sandbox", "its root can't be entered"))?;
+    enter_root(&root).map_err(step("sandbox", "its root can't be entered"))?;
 
     for path in PRIVATE.map(PathBuf::from) {
         let file = open(CWD, &path).map_err(failed(&path))?;
-        grants.grants.push(Grant { path, file, access: Access::Write, is_directory: true });
+        allowlist.paths.push(AllowedPath { path, file, access: PathAccess::Write, is_directory: true });
     }
-    // It may be another one than what was opened outside.
-    if let Some(grant) = grants.grants.iter_mut().find(|grant| grant.path == Path::new("/proc")) {
-        grant.file = open(CWD, &grant.path).map_err(failed(&grant.path))?;
+    // The view may have another /proc than the one that was opened outside.
+    if let Some(allowed) = allowlist.paths.iter_mut().find(|allowed| allowed.path == Path::new("/proc")) {
+        allowed.file = open(CWD, &allowed.path).map_err(failed(&allowed.path))?;
     }
     Ok(())
 }
@@ -90,27 +92,27 @@ fn open(from: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
     Ok(openat(from, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// A copy of the mounts at and below what is granted, with no more rights than these.
-fn tree(grant: &Grant) -> io::Result<OwnedFd> {
-    if grant.path == Path::new("/proc") {
-        // Whoever may not mount one has to do with the old one.
+/// Copies the mounts at and below an allowed path, with no more rights than its access.
+fn tree(allowed: &AllowedPath) -> io::Result<OwnedFd> {
+    if allowed.path == Path::new("/proc") {
+        // Without the right to mount a new /proc, the old one is used.
         if let Ok(own) = own_processes() {
             return Ok(own);
         }
     }
     let recursive = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLONE;
     let flags = recursive | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
-    let tree = open_tree(&grant.file, "", flags)?;
-    let flags = match grant.access {
-        Access::Read => libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-        Access::Write => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-        Access::Device => OF_DEVICES,
+    let tree = open_tree(&allowed.file, "", flags)?;
+    let flags = match allowed.access {
+        PathAccess::Read => libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
+        PathAccess::Write => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
+        PathAccess::Device => OF_DEVICES,
     };
     raw::add_mount_flags(tree.as_fd(), flags, true)?;
     Ok(tree)
 }
 
-/// The table of processes, with those only that its reader could look into: none outside.
+/// Makes a `/proc` that shows a process only the processes that it may trace: none outside.
 fn own_processes() -> io::Result<OwnedFd> {
     let context = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), "hidepid", "ptraceable")?;
@@ -122,7 +124,7 @@ fn own_processes() -> io::Result<OwnedFd> {
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?)
 }
 
-/// An empty root, mounted where nothing is needed any more.
+/// Makes an empty root, mounted over `/proc`, which is not needed any more.
 fn root() -> io::Result<OwnedFd> {
     let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in [("size", MEMORY), ("mode", "0755"), ("source", "sandbox")] {
@@ -135,42 +137,43 @@ fn root() -> io::Result<OwnedFd> {
     Ok(root)
 }
 
-/// A directory that everybody may write, mounted by itself so that the root around it can be read-only.
+/// Makes a directory that every user may write. It is a mount of its own, so that the root around it can be
+/// read-only.
 fn private(root: &OwnedFd, path: &Path) -> io::Result<()> {
     const EVERYBODY: RawMode = 0o1777;
-    let place = make_place(root, path, true)?;
+    let mount_point = make_mount_point(root, path, true)?;
     let inside = path.strip_prefix("/").unwrap_or(path);
     chmodat(root, inside, Mode::from_raw_mode(EVERYBODY), AtFlags::empty())?;
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let tree = open_tree(&place, "", flags | OpenTreeFlags::AT_EMPTY_PATH)?;
-    mount_on(&tree, &place)
+    let tree = open_tree(&mount_point, "", flags | OpenTreeFlags::AT_EMPTY_PATH)?;
+    mount_on(&tree, &mount_point)
 }
 
-fn place(root: &OwnedFd, path: &Path, tree: &OwnedFd, is_directory: bool) -> io::Result<()> {
-    mount_on(tree, &make_place(root, path, is_directory)?)
+fn mount_at(root: &OwnedFd, path: &Path, tree: &OwnedFd, is_directory: bool) -> io::Result<()> {
+    mount_on(tree, &make_mount_point(root, path, is_directory)?)
 }
 
-/// Covers a file with the null device. What the kernel does not have, or shows nobody, needs no cover.
+/// Covers a file with the null device. A file that does not exist or that nobody may read needs no cover.
 fn hide(root: &OwnedFd, path: &Path) -> io::Result<()> {
     let inside = path.strip_prefix("/").unwrap_or(path);
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let place = match openat2(root, inside, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
+    let mount_point = match openat2(root, inside, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
         Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
         opened => opened?,
     };
     let null =
         open_tree(CWD, "/dev/null", OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
     raw::add_mount_flags(null.as_fd(), OF_DEVICES, false)?;
-    mount_on(&null, &place)
+    mount_on(&null, &mount_point)
 }
 
-fn mount_on(tree: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
+fn mount_on(tree: &OwnedFd, mount_point: &OwnedFd) -> io::Result<()> {
     let by_handles = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    Ok(move_mount(tree, "", place, "", by_handles)?)
+    Ok(move_mount(tree, "", mount_point, "", by_handles)?)
 }
 
-/// Makes the file or directory that something is mounted on, with the directories above it.
-fn make_place(root: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<OwnedFd> {
+/// Makes a file or directory to mount on, with the directories above it.
+fn make_mount_point(root: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<OwnedFd> {
     let inside = path.strip_prefix("/").unwrap_or(path);
     let make = || {
         if is_directory {
@@ -180,12 +183,12 @@ fn make_place(root: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<Own
         openat(root, inside, flags, Mode::from_raw_mode(0o644)).map(drop)
     };
     make_below(root, inside, &make)?;
-    // A link in what was mounted before must not lead out of the new root.
+    // A link in an earlier mount must not lead out of the new root.
     let inside_only = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
     Ok(openat2(root, inside, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), inside_only)?)
 }
 
-/// Makes something unless it is there, and the directories above it if they are not.
+/// Makes a path unless it exists, with the missing directories above it.
 fn make_below(root: &OwnedFd, inside: &Path, make: &dyn Fn() -> Result<(), Errno>) -> io::Result<()> {
     let mut result = make();
     let parent = inside.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -199,8 +202,8 @@ fn make_below(root: &OwnedFd, inside: &Path, make: &dyn Fn() -> Result<(), Errno
     }
 }
 
-/// Makes a link, unless something granted has taken its place.
-fn place_link(root: &OwnedFd, link: &Path, target: &Path) -> io::Result<()> {
+/// Makes a link, unless an allowed path has its place.
+fn link_at(root: &OwnedFd, link: &Path, target: &Path) -> io::Result<()> {
     let inside = link.strip_prefix("/").unwrap_or(link);
     match make_below(root, inside, &|| symlinkat(target, root, inside)) {
         Err(error) if error.raw_os_error() == Some(libc::EROFS) => Ok(()),
@@ -208,11 +211,11 @@ fn place_link(root: &OwnedFd, link: &Path, target: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the root unchangeable, enters it, and lets the old one go.
-fn settle(root: &OwnedFd) -> io::Result<()> {
+/// Makes the root read-only, enters it, and removes the old one.
+fn enter_root(root: &OwnedFd) -> io::Result<()> {
     raw::add_mount_flags(root.as_fd(), libc::MOUNT_ATTR_RDONLY, false)?;
     fchdir(root)?;
-    // The old root lies on the new one then, from where it is taken off.
+    // The old root is now mounted over the new one.
     pivot_root(".", ".")?;
     unmount(".", UnmountFlags::DETACH)?;
     Ok(chdir("/")?)

@@ -1,8 +1,8 @@
-//! Writing to the standard streams without waiting for whoever reads them.
+//! Writing to the standard streams without waiting for their readers.
 //!
-//! A reader may stand still: a paused pager, a terminal after Ctrl-S, a stuck connection. A run must not stand
-//! still with it, or deadlines and signals would. So a thread does the writing, and what it can't get rid of
-//! is dropped beyond a limit and counted.
+//! A reader may stop: a paused pager, a terminal after Ctrl-S, a stuck connection. A run must not stop with
+//! it, because deadlines and signals would be missed. So a thread does the writing. Output beyond a limit
+//! that no one reads is dropped and counted.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,68 +12,68 @@ use std::thread;
 
 use tokio::sync::Notify;
 
-/// How much may wait to be read. What comes when more than this waits is dropped.
+/// Maximum number of bytes that wait to be read. Later output is dropped.
 const BACKLOG: usize = 16 << 20;
-/// Pieces smaller than this are written together.
+/// Size below which pieces are written together.
 const PIECE: usize = 64 << 10;
 
-/// One of the two streams that are written to.
+/// Stream to write to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
+enum StandardStream {
     Output,
     Error,
 }
 
-/// One of the standard streams, written to by a thread. Its writes never wait.
+/// Writer for one of the standard streams whose writes never wait. A thread does the writing.
 #[derive(Clone, Debug)]
-pub struct Outlet {
+pub struct NonBlockingWriter {
     shared: Arc<Shared>,
-    target: Target,
+    stream: StandardStream,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<WriterState>,
     filled: Condvar,
-    emptied: Notify,
+    drained: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    pieces: VecDeque<(Target, Vec<u8>)>,
-    /// How many bytes are in the pieces and in the one that is being written.
+struct WriterState {
+    pieces: VecDeque<(StandardStream, Vec<u8>)>,
+    /// Number of bytes in the pieces and in the one that is being written.
     waiting: usize,
-    /// How many bytes were dropped.
+    /// Number of dropped bytes.
     dropped: u64,
-    /// The error that ended writing to standard output.
+    /// Error that ended writing to standard output.
     error: Option<i32>,
-    /// The thread waits for a piece, and nobody has woken it yet.
+    /// The thread waits for a piece and was not woken yet.
     is_idle: bool,
 }
 
-impl Outlet {
-    /// Starts the thread. Gives standard output and standard error; what is written to the two keeps its
-    /// order.
+impl NonBlockingWriter {
+    /// Starts the thread, and returns the writers for standard output and standard error. Writes keep their
+    /// order across the two.
     pub fn open() -> io::Result<(Self, Self)> {
         let shared = Arc::new(Shared::default());
         let for_thread = Arc::clone(&shared);
         thread::Builder::new().name("ccm-output".to_owned()).spawn(move || for_thread.work())?;
-        let outlet = |target| Self { shared: Arc::clone(&shared), target };
-        Ok((outlet(Target::Output), outlet(Target::Error)))
+        let writer = |stream| Self { shared: Arc::clone(&shared), stream };
+        Ok((writer(StandardStream::Output), writer(StandardStream::Error)))
     }
 
-    /// Waits until everything was written or dropped.
-    pub async fn emptied(&self) {
+    /// Waits until all output was written or dropped.
+    pub async fn drained(&self) {
         loop {
-            let emptied = self.shared.emptied.notified();
+            let drained = self.shared.drained.notified();
             if self.shared.state().waiting == 0 {
                 return;
             }
-            emptied.await;
+            drained.await;
         }
     }
 
-    /// Tells what became of what was written so far, as far as it is known.
+    /// Returns the error of the output so far, if one is known.
     pub fn result(&self) -> io::Result<()> {
         let state = self.shared.state();
         let unread = state.dropped + state.waiting as u64;
@@ -85,20 +85,20 @@ impl Outlet {
     }
 }
 
-impl Write for Outlet {
+impl Write for NonBlockingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.shared.add(self.target, bytes, || self.shared.filled.notify_one())
+        self.shared.add(self.stream, bytes, || self.shared.filled.notify_one())
     }
 
-    /// Nothing waits here that is not on its way already.
+    /// Does nothing: the thread has all output already.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-impl State {
+impl WriterState {
     /// Takes the next piece. A thread that gets none waits, until it is woken.
-    fn next(&mut self) -> Option<(Target, Vec<u8>)> {
+    fn next(&mut self) -> Option<(StandardStream, Vec<u8>)> {
         let next = self.pieces.pop_front();
         self.is_idle = next.is_none();
         next
@@ -106,15 +106,15 @@ impl State {
 }
 
 impl Shared {
-    /// The state; a thread that panicked while it held it has left it whole.
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// Locks the state. After a panic of the thread that held the lock, the state is still consistent.
+    fn state(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds bytes for the thread, and wakes it if it waits.
-    fn add(&self, target: Target, bytes: &[u8], wake: impl FnOnce()) -> io::Result<usize> {
+    fn add(&self, stream: StandardStream, bytes: &[u8], wake: impl FnOnce()) -> io::Result<usize> {
         let mut state = self.state();
-        if let (Target::Output, Some(code)) = (target, state.error) {
+        if let (StandardStream::Output, Some(code)) = (stream, state.error) {
             return Err(io::Error::from_raw_os_error(code));
         }
         if state.waiting > BACKLOG {
@@ -123,10 +123,10 @@ impl Shared {
         }
         state.waiting += bytes.len();
         match state.pieces.back_mut() {
-            Some((last, piece)) if *last == target && piece.len() < PIECE => {
+            Some((last, piece)) if *last == stream && piece.len() < PIECE => {
                 piece.extend_from_slice(bytes);
             }
-            _ => state.pieces.push_back((target, bytes.to_vec())),
+            _ => state.pieces.push_back((stream, bytes.to_vec())),
         }
         // A thread that is awake looks for more before it waits again. To wake it costs two switches between threads.
         let wakes = std::mem::take(&mut state.is_idle);
@@ -137,22 +137,22 @@ impl Shared {
         Ok(bytes.len())
     }
 
-    /// What the thread does until the process ends.
+    /// Writes pieces until the process ends.
     fn work(&self) {
         let (output, error) = (io::stdout(), io::stderr());
         let mut state = self.state();
         loop {
-            let Some((target, piece)) = state.next() else {
+            let Some((stream, piece)) = state.next() else {
                 state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let failed = state.error.is_some() && target == Target::Output;
+            let failed = state.error.is_some() && stream == StandardStream::Output;
             drop(state);
-            let result = match target {
-                Target::Output if failed => Ok(()),
-                Target::Output => write_to(output.as_fd(), &piece),
-                // If that fails, nobody is looking.
-                Target::Error => write_to(error.as_fd(), &piece).or(Ok(())),
+            let result = match stream {
+                StandardStream::Output if failed => Ok(()),
+                StandardStream::Output => write_to(output.as_fd(), &piece),
+                // An error of standard error can't be reported.
+                StandardStream::Error => write_to(error.as_fd(), &piece).or(Ok(())),
             };
             state = self.state();
             state.waiting -= piece.len();
@@ -160,7 +160,7 @@ impl Shared {
                 state.error.get_or_insert(error.raw_os_error());
             }
             if state.waiting == 0 {
-                self.emptied.notify_waiters();
+                self.drained.notify_waiters();
             }
         }
     }
@@ -171,7 +171,7 @@ fn write_to(stream: BorrowedFd<'_>, mut bytes: &[u8]) -> rustix::io::Result<()> 
         match rustix::io::write(stream, bytes) {
             Ok(length) => bytes = &bytes[length..],
             Err(rustix::io::Errno::INTR) => {}
-            // Somebody else made the stream one that does not block; this thread has time.
+            // Another process made the stream non-blocking; this thread may wait.
             Err(rustix::io::Errno::AGAIN) => {
                 let mut wait = [rustix::event::PollFd::new(&stream, rustix::event::PollFlags::OUT)];
                 rustix::event::poll(&mut wait, None)?;
@@ -191,7 +191,7 @@ mod tests {
         let shared = Shared::default();
         let mut woken = 0;
         let mut add = |text: &str| {
-            shared.add(Target::Output, text.as_bytes(), || woken += 1).expect("it is kept");
+            shared.add(StandardStream::Output, text.as_bytes(), || woken += 1).expect("it is kept");
             woken
         };
         let next = || shared.state().next().map(|(_, piece)| String::from_utf8(piece).expect("text"));

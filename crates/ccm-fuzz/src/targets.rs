@@ -13,7 +13,6 @@ mod redaction;
 mod sources;
 mod spans;
 mod template;
-mod thing;
 mod words;
 mod yaml;
 

@@ -14,6 +14,7 @@ mod isolated;
 mod kernel;
 mod privilege;
 mod scratch;
+mod thing;
 mod wait;
 
 pub use binary::{Called, Ccm, Running, repository, shell};
@@ -23,4 +24,5 @@ pub use isolated::{isolated, isolated_after};
 pub use kernel::without_system_calls;
 pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;
+pub use thing::Thing;
 pub use wait::wait_until;

@@ -3,9 +3,9 @@
 use ccm_manifest::{DataFile, Loaded, load, parse_data, render};
 use ccm_model::{Diagnostic, Severity, SourceMap};
 use ccm_properties::TypeSpec;
+use ccm_testkit::Thing;
 
 use super::sources::Machine;
-use super::thing::Thing;
 
 pub(super) const WORDS: &[&str] = &[
     "ccm:",

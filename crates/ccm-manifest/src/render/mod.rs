@@ -422,6 +422,3 @@ fn printed_number(scalar: &Scalar) -> Scalar {
     };
     Scalar { text: printed::to_text(&number).into(), style: ScalarStyle::Computed }
 }
-
-#[cfg(test)]
-mod tests;

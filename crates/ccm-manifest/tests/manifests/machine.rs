@@ -31,7 +31,11 @@ pub(crate) struct Machine {
 impl Machine {
     /// Nothing but facts, written as YAML.
     pub(crate) fn with_facts(yaml: &str) -> Self {
-        Self { facts: value(yaml), ..Self::default() }
+        Self::knowing(value(yaml))
+    }
+
+    pub(crate) fn knowing(facts: Value) -> Self {
+        Self { facts, ..Self::default() }
     }
 
     pub(crate) fn file(self, path: &str, text: &str) -> Self {
@@ -69,6 +73,10 @@ impl Machine {
     }
 
     pub(crate) fn load(&self, text: &str) -> Loaded<'_> {
+        self.load_as(text, &TYPES)
+    }
+
+    pub(crate) fn load_as(&self, text: &str, types: &[&'static dyn TypeSpec]) -> Loaded<'_> {
         let request = Request {
             name: "m.yaml".to_owned(),
             text: text.into(),
@@ -76,7 +84,7 @@ impl Machine {
             hiera: self.hiera.clone(),
             assignments: self.assignments.clone(),
         };
-        let loaded = load(request, &TYPES, self);
+        let loaded = load(request, types, self);
         let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         assert_eq!(loaded.catalog.is_none(), has_error, "{text}");
         loaded

@@ -16,6 +16,7 @@ mod machine;
 mod paths;
 mod properties;
 mod references;
+mod render;
 mod robustness;
 mod schema;
 mod shapes;

@@ -1,10 +1,12 @@
-//! A resource type beside the real ones, with a property for each syntax.
+//! A resource type for what reads manifests, beside the real ones or without them.
 
 use ccm_model::{Claim, Diagnostic, Kind, Node, PathKind, Properties, Resource};
 use ccm_properties::{Checked, OwnProperties, PropertySpec, Text, TextSyntax, TypeSpec};
 use serde_json::Value as Json;
 
-pub(super) struct Thing;
+/// A resource type with a property for each syntax.
+#[derive(Clone, Copy, Debug)]
+pub struct Thing;
 
 /// A property for each syntax.
 const PROPERTIES: &[PropertySpec] = &[

@@ -46,7 +46,7 @@ pub trait Files {
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
     /// Reads the state of a path.
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError>;
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError>;
 
     /// Reads a file that is to be copied. Its path may be any; links on the way and at its end are followed by the
     /// rule for those among parents.
@@ -106,7 +106,7 @@ pub struct Look<'a> {
     /// Keep the content itself if it has at most this many bytes.
     pub keep_up_to: u64,
     /// If a regular file holds this, and it is short, that is all that is said of its content:
-    /// [`FileState::is_same`]. It is neither hashed nor kept then.
+    /// [`FileInfo::is_same`]. It is neither hashed nor kept then.
     pub compare: Option<&'a [u8]>,
 }
 
@@ -124,20 +124,20 @@ pub enum Hash {
 
 /// What is at a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PathState {
+pub struct PathInfo {
     /// The path itself is a symbolic link.
     pub link: bool,
     /// The link is not followed, because it belongs to this stranger.
-    pub stranger: Option<u32>,
+    pub untrusted_owner: Option<u32>,
     /// What is there, behind the link if it is one and is followed.
-    pub target: Option<FileState>,
+    pub target: Option<FileInfo>,
     /// The directory it would be in does not exist.
     pub parent_missing: bool,
 }
 
 /// The state of something that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileState {
+pub struct FileInfo {
     /// What it is.
     pub kind: FileKind,
     /// Permissions and the special bits.

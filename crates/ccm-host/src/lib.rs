@@ -88,8 +88,8 @@ pub use executor::{
     SandboxRequest, Workdir,
 };
 pub use files::{
-    Attributes, FileChange, FileError, FileKind, FileState, Files, FilesMiddleware, Hash, Look, NewContent,
-    NewFile, PathState, ReadContent, Step, SystemFiles, read_at_most, sha256, slug, unescape,
+    Attributes, FileChange, FileError, FileInfo, FileKind, Files, FilesMiddleware, Hash, Look, NewContent,
+    NewFile, PathInfo, ReadContent, Step, SystemFiles, read_at_most, sha256, slug, unescape,
 };
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use non_blocking_writer::NonBlockingWriter;

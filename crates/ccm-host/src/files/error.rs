@@ -22,7 +22,7 @@ pub enum FileError {
     },
     /// A link on the way belongs to somebody who could lead ccm anywhere.
     #[error("the link \"{}\", on the way to \"{}\", belongs to user {owner} and is not followed", .link.display(), .path.display())]
-    StrangersLink {
+    UntrustedLink {
         /// Where it was to go.
         path: PathBuf,
         /// The link.

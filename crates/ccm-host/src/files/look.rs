@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::content::{self, Readable};
 use super::walk::{Entry, Place};
-use super::{FileError, FileKind, FileState, Hash, Look, PathState, ReadContent, Step};
+use super::{FileError, FileInfo, FileKind, Hash, Look, PathInfo, ReadContent, Step};
 use crate::command::Cancellation;
 
 /// Opening to read: never a link, and without waiting for the other end of a pipe.
@@ -19,14 +19,14 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// Reads the state of a path.
-pub(super) fn look(path: &Path, look: Look<'_>, cancellation: &Cancellation) -> Result<PathState, FileError> {
+pub(super) fn look(path: &Path, look: Look<'_>, cancellation: &Cancellation) -> Result<PathInfo, FileError> {
     if let Some(target) = directly(path, look, cancellation) {
-        return Ok(PathState { target: Some(target), ..PathState::default() });
+        return Ok(PathInfo { target: Some(target), ..PathInfo::default() });
     }
     let mut place = match Place::find(path) {
         Ok(place) => place,
         Err(FileError::ParentMissing(_)) => {
-            return Ok(PathState { parent_missing: true, ..PathState::default() });
+            return Ok(PathInfo { parent_missing: true, ..PathInfo::default() });
         }
         Err(error) => return Err(error),
     };
@@ -34,20 +34,20 @@ pub(super) fn look(path: &Path, look: Look<'_>, cancellation: &Cancellation) -> 
     if link {
         match Place::find_behind_link(path) {
             Ok(Some(behind)) => place = behind,
-            Ok(None) => return Ok(PathState { link, ..PathState::default() }),
-            Err(FileError::StrangersLink { owner, .. }) => {
-                return Ok(PathState { link, stranger: Some(owner), ..PathState::default() });
+            Ok(None) => return Ok(PathInfo { link, ..PathInfo::default() }),
+            Err(FileError::UntrustedLink { owner, .. }) => {
+                return Ok(PathInfo { link, untrusted_owner: Some(owner), ..PathInfo::default() });
             }
             Err(error) => return Err(error),
         }
     }
     let target = place.entry.as_ref().map(|entry| state(&place, entry, look, cancellation)).transpose()?;
-    Ok(PathState { link, target, ..PathState::default() })
+    Ok(PathInfo { link, target, ..PathInfo::default() })
 }
 
 /// Reads a regular file that no link leads to, in as few calls as that takes. Whatever else is there, or keeps it
 /// from being read, the long way finds out.
-fn directly(path: &Path, look: Look<'_>, cancellation: &Cancellation) -> Option<FileState> {
+fn directly(path: &Path, look: Look<'_>, cancellation: &Cancellation) -> Option<FileInfo> {
     if look.hash == Hash::Never {
         return None;
     }
@@ -66,8 +66,8 @@ fn directly(path: &Path, look: Look<'_>, cancellation: &Cancellation) -> Option<
 }
 
 /// What is known of a thing without looking into it.
-fn described(entry: &Entry) -> FileState {
-    FileState {
+fn described(entry: &Entry) -> FileInfo {
+    FileInfo {
         kind: FileKind::File,
         mode: entry.mode(),
         uid: entry.stat.st_uid,
@@ -84,7 +84,7 @@ fn state(
     entry: &Entry,
     look: Look<'_>,
     cancellation: &Cancellation,
-) -> Result<FileState, FileError> {
+) -> Result<FileInfo, FileError> {
     let read = || read_regular(open_regular(place, entry)?, &place.path, entry, look, cancellation);
     let mut state = described(entry);
     match (entry.kind(), entry.what()) {
@@ -105,7 +105,7 @@ fn state(
 }
 
 /// The length is that of what was read: the file may have grown since it was looked at.
-fn remember(state: &mut FileState, read: Option<ReadContent>) {
+fn remember(state: &mut FileInfo, read: Option<ReadContent>) {
     let Some(read) = read else {
         state.is_same = true;
         return;

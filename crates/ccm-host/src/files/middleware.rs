@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Attributes, FileError, Files, Look, NewFile, PathState, ReadContent};
+use super::{Attributes, FileError, Files, Look, NewFile, PathInfo, ReadContent};
 
 /// Change of what is at a path, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().canonical(path)
     }
 
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError> {
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError> {
         self.inner().look(path, look)
     }
 

@@ -8,7 +8,7 @@ use rustix::process::{getegid, geteuid, getgroups};
 
 use super::content::{self, Readable};
 use super::{
-    Attributes, FileError, Files, Look, NewFile, PathState, ReadContent, backup, directory, is_absence, look,
+    Attributes, FileError, Files, Look, NewFile, PathInfo, ReadContent, backup, directory, is_absence, look,
     names, remove, walk, write,
 };
 use crate::command::Cancellation;
@@ -55,7 +55,7 @@ impl Files for SystemFiles {
         walk::canonical(path)
     }
 
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError> {
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError> {
         look::look(path, look, &self.cancellation)
     }
 

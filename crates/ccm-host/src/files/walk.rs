@@ -121,7 +121,7 @@ impl Place {
         let trusted = [0, ours, self.entry.as_ref().map_or(ours, |entry| entry.stat.st_uid)];
         match self.links.iter().find(|link| !trusted.contains(&link.owner)) {
             None => Ok(()),
-            Some(link) => Err(FileError::StrangersLink {
+            Some(link) => Err(FileError::UntrustedLink {
                 path: self.path.clone(),
                 link: link.path.clone(),
                 owner: link.owner,
@@ -175,7 +175,7 @@ pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
         FileError::ParentMissing(_) => gone(),
         FileError::NotADirectory { .. } => Errno::NOTDIR.into(),
         FileError::Step { source, .. } => source,
-        FileError::StrangersLink { link, owner, .. } => io::Error::other(format!(
+        FileError::UntrustedLink { link, owner, .. } => io::Error::other(format!(
             "it leads over \"{}\", a symbolic link of another user (uid {owner})",
             link.display()
         )),

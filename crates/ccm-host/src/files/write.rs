@@ -103,7 +103,7 @@ impl Old {
                     }
                     _ => Ok(None),
                 },
-                Ok(None) | Err(FileError::StrangersLink { .. }) => Ok(None),
+                Ok(None) | Err(FileError::UntrustedLink { .. }) => Ok(None),
                 Err(error) => Err(error),
             },
             _ => {

@@ -1,6 +1,6 @@
 //! What a look tells.
 
-use ccm_host::{FileKind, Files as _, Hash, Look, PathState, sha256};
+use ccm_host::{FileKind, Files as _, Hash, Look, PathInfo, sha256};
 use ccm_testkit::Scratch;
 
 use crate::{files, is_root, set_mode, told};
@@ -69,8 +69,8 @@ fn other_things_are_described() {
     assert_eq!(kind(&at("pipe")), Some(FileKind::Special("a pipe")));
     assert_eq!(kind(&at("socket")), Some(FileKind::Special("a socket")));
     assert_eq!(kind("/dev/null".as_ref()), Some(FileKind::Special("a device")));
-    assert_eq!(look(&at("nothing")), PathState::default());
-    assert_eq!(look(&at("no/such/directory")), PathState { parent_missing: true, ..PathState::default() });
+    assert_eq!(look(&at("nothing")), PathInfo::default());
+    assert_eq!(look(&at("no/such/directory")), PathInfo { parent_missing: true, ..PathInfo::default() });
 }
 
 #[test]

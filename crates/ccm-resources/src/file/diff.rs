@@ -3,21 +3,21 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use ccm_host::{FileKind, FileState};
+use ccm_host::{FileInfo, FileKind};
 use ccm_redaction::{REDACTED, Redactor};
 use similar::{Change, ChangeTag, TextDiff};
 
-use super::state::State;
-use super::wanted::File;
+use super::desired::DesiredFile;
+use super::state::FileState;
 
 /// Content of more bytes than this is not compared line by line.
-pub(crate) const LIMIT: u64 = 1 << 20;
+pub(crate) const MAX_CONTENT: u64 = 1 << 20;
 /// How many lines of a diff are shown.
-const LINES: usize = 400;
+const MAX_LINES: usize = 400;
 /// How many characters of a line are shown.
-const LINE: usize = 1_000;
+const MAX_LINE_LENGTH: usize = 1_000;
 /// How long to search for the shortest diff; after that any correct one does.
-const EFFORT: Duration = Duration::from_millis(300);
+const DIFF_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// One side of a diff.
 #[derive(Clone, Copy)]
@@ -35,22 +35,22 @@ impl Side<'_> {
 }
 
 /// Shows how the content would be changed to the wanted one, if that is asked for.
-pub(crate) fn to_wanted(file: &File, state: &State) -> Option<String> {
-    let wanted = &state.wanted;
-    let content = wanted.content.as_deref().or(wanted.sha256.is_none().then_some(&[][..]));
-    let new = Side { exists: true, sha256: wanted.sha256.as_deref(), content };
+pub(crate) fn to_desired(file: &DesiredFile, state: &FileState) -> Option<String> {
+    let desired = &state.desired;
+    let content = desired.content.as_deref().or(desired.sha256.is_none().then_some(&[][..]));
+    let new = Side { exists: true, sha256: desired.sha256.as_deref(), content };
     state.diff.then(|| between(file, state, old(state), new))
 }
 
 /// Shows what would be removed, if that is asked for.
-pub(crate) fn to_nothing(file: &File, state: &State) -> Option<String> {
+pub(crate) fn to_nothing(file: &DesiredFile, state: &FileState) -> Option<String> {
     let gone = Side { exists: false, sha256: None, content: Some(&[]) };
     let is_file = !state.found.link && old(state).exists;
     (state.diff && is_file).then(|| between(file, state, old(state), gone))
 }
 
-fn old(state: &State) -> Side<'_> {
-    let target: Option<&FileState> =
+fn old(state: &FileState) -> Side<'_> {
+    let target: Option<&FileInfo> =
         state.found.target.as_ref().filter(|target| target.kind == FileKind::File);
     match target {
         Some(target) => {
@@ -60,9 +60,9 @@ fn old(state: &State) -> Side<'_> {
     }
 }
 
-fn between(file: &File, state: &State, old: Side<'_>, new: Side<'_>) -> String {
+fn between(file: &DesiredFile, state: &FileState, old: Side<'_>, new: Side<'_>) -> String {
     if file.sensitive {
-        return format!("sensitive content {}\n", fate(old.without_sum(), new.without_sum()));
+        return format!("sensitive content {}\n", change_summary(old.without_sum(), new.without_sum()));
     }
     let (old, new) = if state.holds_secret { (old.without_sum(), new.without_sum()) } else { (old, new) };
     if let (Some(from), Some(to)) = (old.content.and_then(text), new.content.and_then(text)) {
@@ -70,7 +70,7 @@ fn between(file: &File, state: &State, old: Side<'_>, new: Side<'_>) -> String {
     }
     let is_binary = |side: Side<'_>| side.content.is_some_and(|content| text(content).is_none());
     let what = if is_binary(old) || is_binary(new) { "binary content" } else { "content of more than 1 MiB" };
-    format!("{what} {}\n", fate(old, new))
+    format!("{what} {}\n", change_summary(old, new))
 }
 
 fn text(content: &[u8]) -> Option<&str> {
@@ -78,7 +78,7 @@ fn text(content: &[u8]) -> Option<&str> {
 }
 
 /// What becomes of content that is not shown, with its sha256 as far as that is known.
-fn fate(old: Side<'_>, new: Side<'_>) -> String {
+fn change_summary(old: Side<'_>, new: Side<'_>) -> String {
     let sum = |side: Side<'_>| side.sha256.map(|sha256| sha256.get(..12).unwrap_or(sha256).to_owned());
     let (verb, sums) = match (old.exists, new.exists) {
         (false, _) => ("is new", sum(new)),
@@ -88,12 +88,17 @@ fn fate(old: Side<'_>, new: Side<'_>) -> String {
     sums.map_or_else(|| verb.to_owned(), |sums| format!("{verb} (sha256 {sums})"))
 }
 
-fn unified(file: &File, state: &State, (old, from): (Side<'_>, &str), (new, to): (Side<'_>, &str)) -> String {
+fn unified(
+    file: &DesiredFile,
+    state: &FileState,
+    (old, from): (Side<'_>, &str),
+    (new, to): (Side<'_>, &str),
+) -> String {
     let path = file.path.display().to_string().escape_debug().to_string();
     let header = |side: Side<'_>| if side.exists { path.clone() } else { "/dev/null".to_owned() };
     // A carriage return would be lost on most screens, and it ends no line of a Unix file.
     let [from, to] = [from, to].map(|text| text.replace('\r', "\\r"));
-    let diff = TextDiff::configure().timeout(EFFORT).diff_lines(&from, &to);
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(&from, &to);
     let mut unified = diff.unified_diff();
     unified.context_radius(3).header(&header(old), &header(new));
     let (gone, come) = &state.hidden_lines;
@@ -103,7 +108,8 @@ fn unified(file: &File, state: &State, (old, from): (Side<'_>, &str), (new, to):
     let mut text = format!("--- {}\n+++ {}\n", header(old), header(new));
     for hunk in unified.iter_hunks() {
         text += &format!("{}\n", hunk.header());
-        let lines: Vec<Line<'_>> = hunk.iter_changes().map(|change| Line::of(&change, gone, come)).collect();
+        let lines: Vec<DiffLine<'_>> =
+            hunk.iter_changes().map(|change| DiffLine::of(&change, gone, come)).collect();
         // What takes the place of a secret, or had to make room for one, is one as well: an old password.
         for block in lines.chunk_by(|one, next| (one.tag == ' ') == (next.tag == ' ')) {
             let is_changed = block.iter().any(|line| line.tag != ' ' && line.hidden);
@@ -118,13 +124,13 @@ fn unified(file: &File, state: &State, (old, from): (Side<'_>, &str), (new, to):
 }
 
 /// A line of a diff.
-struct Line<'a> {
+struct DiffLine<'a> {
     tag: char,
     text: &'a str,
     hidden: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a> DiffLine<'a> {
     fn of(change: &Change<&'a str>, gone: &HashSet<usize>, come: &HashSet<usize>) -> Self {
         let is_in = |index: Option<usize>, hidden: &HashSet<usize>| {
             index.is_some_and(|index| hidden.contains(&index))
@@ -161,8 +167,8 @@ pub(crate) fn hidden_lines(redactor: &Redactor, content: &[u8]) -> HashSet<usize
 fn bounded(text: &str) -> String {
     let mut lines = text.split_inclusive('\n');
     let mut shown = String::new();
-    for line in lines.by_ref().take(LINES) {
-        match line.char_indices().nth(LINE) {
+    for line in lines.by_ref().take(MAX_LINES) {
+        match line.char_indices().nth(MAX_LINE_LENGTH) {
             Some((at, _)) if line.trim_end_matches('\n').len() > at => {
                 shown += &line[..at];
                 shown +=

@@ -1,22 +1,22 @@
 //! The file resource: a file or a directory with its content and attributes, or none.
 
 mod decide;
+mod desired;
 mod diff;
 mod posix;
 mod properties;
 mod rules;
 mod state;
 mod values;
-mod wanted;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Diagnostic, PathKind, Resource};
 use ccm_properties::{Checked, PropertyError, TypeSpec, TypedProperties};
 
 use decide::FileResource;
+use desired::{DesiredFile, FileContent};
 use posix::Posix;
 use properties::FileProperties;
-use wanted::{Content, File};
 
 /// The type `file`.
 #[derive(Debug)]
@@ -67,15 +67,15 @@ impl TypeSpec for FileType {
 
 impl TypedProperties for FileType {
     type Written = FileProperties;
-    type Desired = File;
+    type Desired = DesiredFile;
 
-    fn build(resource: &Resource, written: FileProperties) -> Result<File, Vec<PropertyError>> {
+    fn build(resource: &Resource, written: FileProperties) -> Result<DesiredFile, Vec<PropertyError>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        File::build(&resource.id.name, ensure, written)
+        DesiredFile::build(&resource.id.name, ensure, written)
     }
 
-    fn warnings(file: &File, checked: &Checked<'_>) -> Vec<Diagnostic> {
-        readable_by_all(file, checked).into_iter().collect()
+    fn warnings(file: &DesiredFile, checked: &Checked<'_>) -> Vec<Diagnostic> {
+        world_readable_secret(file, checked).into_iter().collect()
     }
 }
 
@@ -86,15 +86,15 @@ impl TypedResource for FileType {
 }
 
 /// Warns of a secret that everybody could read once the file is made.
-fn readable_by_all(file: &File, checked: &Checked<'_>) -> Option<Diagnostic> {
+fn world_readable_secret(file: &DesiredFile, checked: &Checked<'_>) -> Option<Diagnostic> {
     let content = file.content.as_ref().filter(|_| file.mode.is_none())?;
     let is_secret = |text: &String| checked.secrets.iter().any(|secret| text.contains(secret));
     let (property, what) = match content {
         _ if file.sensitive => ("sensitive", "this is sensitive"),
-        Content::Text(text) if is_secret(text) => ("content", "this holds a sensitive value"),
+        FileContent::Text(text) if is_secret(text) => ("content", "this holds a sensitive value"),
         _ => return None,
     };
-    let place = checked.resource.properties.get(property).map_or(checked.resource.span, |node| node.span);
+    let span = checked.resource.properties.get(property).map_or(checked.resource.span, |node| node.span);
     let message = format!("{what}, and without `mode` the file is made with 0644, which everybody can read");
-    Some(Diagnostic::warning(place, message).with_hint("set `mode: \"0600\"`"))
+    Some(Diagnostic::warning(span, message).with_hint("set `mode: \"0600\"`"))
 }

@@ -5,22 +5,22 @@ use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{
-    Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathState, Step, sha256,
+    Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathInfo, Step, sha256,
 };
 use ccm_model::{Failure, FailureKind, Missing};
 use ccm_redaction::Secrets;
 
-use super::decide::{Done, FileResource, Plan, Removed, mount_point, plan};
+use super::decide::{FileEffect, FilePlan, FileResource, Removal, mount_point, plan};
+use super::desired::{DesiredFile, FileContent, FileEnsure};
 use super::diff;
-use super::state::{State, Wanted};
-use super::wanted::{Content, Ensure, File};
+use super::state::{Desired, FileState};
 use crate::accounts::Accounts;
 
 /// Content that is not managed is read for a reported checksum only if it is no longer than this.
-const UNMANAGED: u64 = 16 << 20;
+const MAX_UNMANAGED_HASH: u64 = 16 << 20;
 
 /// Content of more bytes than this is not looked for in what others say.
-const LONGEST_SECRET: usize = 64 << 10;
+const MAX_SECRET: usize = 64 << 10;
 
 /// Manages files of this machine.
 ///
@@ -40,10 +40,10 @@ impl Provider<FileResource> for Posix {
 
     fn status<'a>(
         &'a self,
-        file: &'a File,
-        reading: Reading<'a, Done>,
+        file: &'a DesiredFile,
+        reading: Reading<'a, FileEffect>,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<State, Failure>> {
+    ) -> Local<'a, Result<FileState, Failure>> {
         Box::pin(async move {
             let accounts = Accounts::of(context).await;
             status(file, &reading, &accounts, context)
@@ -52,37 +52,37 @@ impl Provider<FileResource> for Posix {
 
     fn foresee<'a>(
         &'a self,
-        file: &'a File,
-        _: &'a State,
+        file: &'a DesiredFile,
+        _: &'a FileState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
         Box::pin(async move {
             let accounts = Accounts::of(context).await;
-            Ok(ungiven(file, context.host.files, &accounts).into_iter().collect())
+            Ok(cannot_chown(file, context.host.files, &accounts).into_iter().collect())
         })
     }
 
     fn execute<'a>(
         &'a self,
-        file: &'a File,
-        state: &'a State,
+        file: &'a DesiredFile,
+        state: &'a FileState,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Done, Failure>> {
+    ) -> Local<'a, Result<FileEffect, Failure>> {
         Box::pin(async move { execute(file, state, context) })
     }
 }
 
 /// Says what owner and group ccm could not give a file, as far as that can be seen.
-fn ungiven(file: &File, files: &dyn Files, accounts: &Accounts<'_>) -> Option<String> {
+fn cannot_chown(file: &DesiredFile, files: &dyn Files, accounts: &Accounts<'_>) -> Option<String> {
     let found = files.look(&file.path, Look::default()).ok()?.target;
     // Without content the file itself stays, and keeps what it has.
-    let kept = found.filter(|_| file.content.is_some() && file.ensure == Ensure::Present);
+    let kept = found.filter(|_| file.content.is_some() && file.ensure == FileEnsure::Present);
     let number = |name: &Option<String>, find: &dyn Fn(&str) -> Option<u32>| name.as_deref().and_then(find);
     let uid = number(&file.owner, &|name| accounts.user(name).ok().flatten());
     let gid = number(&file.group, &|name| accounts.group(name).ok().flatten());
     let uid = uid.or(kept.as_ref().map(|kept| kept.uid));
     let gid = gid.or(kept.as_ref().map(|kept| kept.gid));
-    if file.ensure == Ensure::Absent || files.may_give(uid, gid) {
+    if file.ensure == FileEnsure::Absent || files.may_give(uid, gid) {
         return None;
     }
     let user = uid.map(|uid| format!("user {}", accounts.user_name(uid)));
@@ -92,73 +92,74 @@ fn ungiven(file: &File, files: &dyn Files, accounts: &Accounts<'_>) -> Option<St
 }
 
 fn status(
-    file: &File,
-    reading: &Reading<'_, Done>,
+    file: &DesiredFile,
+    reading: &Reading<'_, FileEffect>,
     accounts: &Accounts<'_>,
     context: &Context<'_>,
-) -> Result<State, Failure> {
+) -> Result<FileState, Failure> {
     let files = context.host.files;
     // What was done is judged by what was written, even if the source has changed since.
     let before = matches!(reading, Reading::Before { .. });
     let diff = context.diff && before;
-    if let (true, true, Some(Content::Text(text))) = (before, file.sensitive, &file.content) {
-        become_secret(text.as_bytes(), context.secrets);
+    if let (true, true, Some(FileContent::Text(text))) = (before, file.sensitive, &file.content) {
+        mark_secret(text.as_bytes(), context.secrets);
     }
     let redactor = context.secrets.redactor();
     // Of a sensitive file it is known.
     let mut holds_secret = file.sensitive
-        || matches!(&file.content, Some(Content::Text(text)) if redactor.finds(text.as_bytes()));
-    let is_looked_at = file.content.is_some() && !redactor.is_empty();
-    let keep_up_to = if diff || is_looked_at || file.sensitive { diff::LIMIT } else { 0 };
-    let mut wanted = Wanted::default();
-    if file.ensure != Ensure::Absent {
-        wanted.uid = number(file.owner.as_deref(), "user", |name| accounts.user(name))?;
-        wanted.gid = number(file.group.as_deref(), "group", |name| accounts.group(name))?;
+        || matches!(&file.content, Some(FileContent::Text(text)) if redactor.finds(text.as_bytes()));
+    let is_searched = file.content.is_some() && !redactor.is_empty();
+    let keep_up_to = if diff || is_searched || file.sensitive { diff::MAX_CONTENT } else { 0 };
+    let mut desired = Desired::default();
+    if file.ensure != FileEnsure::Absent {
+        desired.uid = number(file.owner.as_deref(), "user", |name| accounts.user(name))?;
+        desired.gid = number(file.group.as_deref(), "group", |name| accounts.group(name))?;
     }
     if before
         && !context.describe_unchanged
-        && let Some(unchanged) = unchanged_by_attributes(file, &wanted, files)
+        && let Some(unchanged) = unchanged_by_attributes(file, &desired, files)
     {
         return Ok(unchanged);
     }
     match (reading, &file.content) {
-        (Reading::After(done), _) => wanted.sha256.clone_from(&done.sha256),
-        (_, Some(Content::Text(text))) => {
+        (Reading::After(done), _) => desired.sha256.clone_from(&done.sha256),
+        (_, Some(FileContent::Text(text))) => {
             let is_short = diff && text.len() as u64 <= keep_up_to;
-            wanted.content = is_short.then(|| text.as_bytes().to_owned());
+            desired.content = is_short.then(|| text.as_bytes().to_owned());
         }
-        (_, Some(Content::Source(source))) => {
-            let read = files.read(&context.directory.join(source), keep_up_to).map_err(|e| unread(&e))?;
-            wanted.sha256 = Some(read.sha256);
+        (_, Some(FileContent::Source(source))) => {
+            let read =
+                files.read(&context.directory.join(source), keep_up_to).map_err(|e| source_failure(&e))?;
+            desired.sha256 = Some(read.sha256);
             if let Some(content) = &read.content {
                 if file.sensitive {
-                    become_secret(content, context.secrets);
+                    mark_secret(content, context.secrets);
                 }
                 holds_secret = holds_secret || redactor.finds(content);
             }
-            wanted.content = read.content.filter(|_| diff);
+            desired.content = read.content.filter(|_| diff);
         }
         (_, None) => {}
     }
     let hash = match file.ensure {
-        Ensure::Present if file.content.is_some() => Hash::Always,
-        Ensure::Absent if !diff => Hash::Never,
-        _ => Hash::UpTo(UNMANAGED),
+        FileEnsure::Present if file.content.is_some() => Hash::Always,
+        FileEnsure::Absent if !diff => Hash::Never,
+        _ => Hash::UpTo(MAX_UNMANAGED_HASH),
     };
     let text = match &file.content {
-        Some(Content::Text(text)) if before => Some(text.as_bytes()),
+        Some(FileContent::Text(text)) if before => Some(text.as_bytes()),
         _ => None,
     };
     // To compare a text costs less than its checksum.
     let mut found = match files.look(&file.path, Look { hash, keep_up_to, compare: text }) {
         Ok(found) => found,
         // Below what is no directory there is nothing.
-        Err(FileError::NotADirectory { .. }) if file.ensure == Ensure::Absent => PathState::default(),
+        Err(FileError::NotADirectory { .. }) if file.ensure == FileEnsure::Absent => PathInfo::default(),
         Err(error) => return Err(failure(&error)),
     };
     let is_same = found.target.as_ref().is_some_and(|target| target.is_same);
     if let Some(text) = text.filter(|_| !is_same) {
-        wanted.sha256 = Some(sha256(text));
+        desired.sha256 = Some(sha256(text));
     }
     if found.parent_missing && file.path.parent().is_some_and(|parent| context.would_be_directory(parent)) {
         found.parent_missing = false;
@@ -169,13 +170,22 @@ fn status(
         content.filter(|_| diff).map(|content| diff::hidden_lines(&redactor, content)).unwrap_or_default()
     };
     let old = found.target.as_ref().and_then(|target| target.content.as_ref());
-    let hidden_lines = (hidden_lines(old), hidden_lines(wanted.content.as_ref()));
+    let hidden_lines = (hidden_lines(old), hidden_lines(desired.content.as_ref()));
     holds_secret = holds_secret || old.is_some_and(|content| redactor.finds(content));
     let (names, mount) = (None, None);
-    let mut state =
-        State { found, names, wanted, mount, needed_by_ccm, can_back_up, diff, holds_secret, hidden_lines };
+    let mut state = FileState {
+        found,
+        names,
+        desired,
+        mount,
+        needed_by_ccm,
+        can_back_up,
+        diff,
+        holds_secret,
+        hidden_lines,
+    };
     let plan = plan(file, &state);
-    let is_kept = before && matches!(plan, Plan::Keep(_));
+    let is_kept = before && matches!(plan, FilePlan::Keep(_));
     if !is_kept || context.describe_unchanged {
         state.names = names_found(file, &state, accounts);
     }
@@ -189,25 +199,25 @@ fn status(
 
 /// Returns the state of a file without managed content if nothing is to be changed. The content is not read: its checksum
 /// would only be reported, and a log can be long.
-fn unchanged_by_attributes(file: &File, wanted: &Wanted, files: &dyn Files) -> Option<State> {
+fn unchanged_by_attributes(file: &DesiredFile, desired: &Desired, files: &dyn Files) -> Option<FileState> {
     if file.content.is_some() {
         return None;
     }
     // An error is reported by the closer look that follows.
     let found = files.look(&file.path, Look::default()).ok()?;
-    let state = State { found, wanted: wanted.clone(), ..State::default() };
-    matches!(plan(file, &state), Plan::Keep(_)).then_some(state)
+    let state = FileState { found, desired: desired.clone(), ..FileState::default() };
+    matches!(plan(file, &state), FilePlan::Keep(_)).then_some(state)
 }
 
 /// Finds the names of the owner and the group of what is there, as the manifest writes them if it does.
-fn names_found(file: &File, state: &State, accounts: &Accounts<'_>) -> Option<(Rc<str>, Rc<str>)> {
+fn names_found(file: &DesiredFile, state: &FileState, accounts: &Accounts<'_>) -> Option<(Rc<str>, Rc<str>)> {
     let target = state.found.target.as_ref()?;
-    let written = |number, wanted: Option<u32>, written: &Option<String>| {
-        let written = written.as_deref().filter(|name| wanted == Some(number) && !is_number(name));
+    let written = |number, desired: Option<u32>, written: &Option<String>| {
+        let written = written.as_deref().filter(|name| desired == Some(number) && !is_number(name));
         written.map(Rc::from)
     };
-    let owner = written(target.uid, state.wanted.uid, &file.owner);
-    let group = written(target.gid, state.wanted.gid, &file.group);
+    let owner = written(target.uid, state.desired.uid, &file.owner);
+    let group = written(target.gid, state.desired.gid, &file.group);
     Some((
         owner.unwrap_or_else(|| accounts.user_name(target.uid)),
         group.unwrap_or_else(|| accounts.group_name(target.gid)),
@@ -215,8 +225,8 @@ fn names_found(file: &File, state: &State, accounts: &Accounts<'_>) -> Option<(R
 }
 
 /// Remembers content as a secret. What is too long to be looked for everywhere stays one of this file alone.
-fn become_secret(content: &[u8], secrets: &Secrets) {
-    if let Some(text) = str::from_utf8(content).ok().filter(|text| text.len() <= LONGEST_SECRET) {
+fn mark_secret(content: &[u8], secrets: &Secrets) {
+    if let Some(text) = str::from_utf8(content).ok().filter(|text| text.len() <= MAX_SECRET) {
         secrets.add([text]);
     }
 }
@@ -238,30 +248,32 @@ fn number(
     })
 }
 
-fn execute(file: &File, state: &State, context: &mut Context<'_>) -> Result<Done, Failure> {
+fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> Result<FileEffect, Failure> {
     let files = context.host.files;
     let is_same = state.found.target.as_ref().is_some_and(|target| target.is_same);
     let mut done = match &file.content {
-        Some(Content::Text(text)) if is_same => Done { sha256: Some(sha256(text.as_bytes())) },
-        _ => Done { sha256: state.wanted.sha256.clone() },
+        Some(FileContent::Text(text)) if is_same => FileEffect { sha256: Some(sha256(text.as_bytes())) },
+        _ => FileEffect { sha256: state.desired.sha256.clone() },
     };
-    let attributes = Attributes { uid: state.wanted.uid, gid: state.wanted.gid, mode: file.mode };
+    let attributes = Attributes { uid: state.desired.uid, gid: state.desired.gid, mode: file.mode };
     match plan(file, state) {
-        Plan::Keep(_) => {}
-        Plan::Fail(failure) => return Err(failure),
-        Plan::Create | Plan::ReplaceLink(_) => {
+        FilePlan::Keep(_) => {}
+        FilePlan::Fail(failure) => return Err(failure),
+        FilePlan::Create | FilePlan::ReplaceLink(_) => {
             done.sha256 = write(file, attributes, context)?.filter(|_| file.content.is_some());
         }
-        Plan::Update(differences) if differences.content => {
+        FilePlan::Update(differences) if differences.content => {
             back_up(file, context)?;
             done.sha256 = write(file, attributes, context)?;
         }
-        Plan::Update(_) => files.set_attributes(&file.path, attributes).map_err(|error| failure(&error))?,
-        Plan::MakeDirectory => {
+        FilePlan::Update(_) => {
+            files.set_attributes(&file.path, attributes).map_err(|error| failure(&error))?
+        }
+        FilePlan::MakeDirectory => {
             files.make_directory(&file.path, attributes).map_err(|error| failure(&error))?;
         }
-        Plan::Remove(what) => {
-            if what == Removed::File {
+        FilePlan::Remove(what) => {
+            if what == Removal::File {
                 back_up(file, context)?;
             }
             files.remove(&file.path, file.force).map_err(|error| failure(&error))?;
@@ -270,12 +282,16 @@ fn execute(file: &File, state: &State, context: &mut Context<'_>) -> Result<Done
     Ok(done)
 }
 
-fn write(file: &File, attributes: Attributes, context: &Context<'_>) -> Result<Option<String>, Failure> {
+fn write(
+    file: &DesiredFile,
+    attributes: Attributes,
+    context: &Context<'_>,
+) -> Result<Option<String>, Failure> {
     let source: PathBuf;
     let filling = match &file.content {
         None => NewContent::Bytes(&[]),
-        Some(Content::Text(text)) => NewContent::Bytes(text.as_bytes()),
-        Some(Content::Source(written)) => {
+        Some(FileContent::Text(text)) => NewContent::Bytes(text.as_bytes()),
+        Some(FileContent::Source(written)) => {
             source = context.directory.join(written);
             NewContent::CopyOf(&source)
         }
@@ -284,7 +300,7 @@ fn write(file: &File, attributes: Attributes, context: &Context<'_>) -> Result<O
     written.map(Some).map_err(|error| failure(&error))
 }
 
-fn back_up(file: &File, context: &mut Context<'_>) -> Result<(), Failure> {
+fn back_up(file: &DesiredFile, context: &mut Context<'_>) -> Result<(), Failure> {
     let Some(directory) = context.state_directory.filter(|_| file.backup) else { return Ok(()) };
     let host = context.host;
     let kept = host.files.back_up(&file.path, directory, host.clock.now());
@@ -299,7 +315,7 @@ fn back_up(file: &File, context: &mut Context<'_>) -> Result<(), Failure> {
 }
 
 /// Puts a source that can't be read into words.
-fn unread(error: &FileError) -> Failure {
+fn source_failure(error: &FileError) -> Failure {
     if let FileError::Ended { .. } = error {
         return failure(error);
     }
@@ -330,7 +346,7 @@ fn failure(error: &FileError) -> Failure {
         FileError::ParentMissing(path) | FileError::NotADirectory { part: path, .. } => {
             failure.missing = Some(Missing::Path(path.clone()).into());
         }
-        FileError::StrangersLink { .. } => {
+        FileError::UntrustedLink { .. } => {
             let hint = "a link on the way must belong to root, to the user who runs ccm, or to the owner of what it leads to";
             failure = failure.with_hint(hint);
         }

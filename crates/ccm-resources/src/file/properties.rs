@@ -3,7 +3,7 @@
 use ccm_model::Presentation;
 use ccm_properties::{Text, properties};
 
-use super::values::{Mode, SourcePath};
+use super::values::{FileMode, SourcePath};
 use crate::principal::Principal;
 
 properties! {
@@ -20,7 +20,7 @@ properties! {
         /// Group, by name or number.
         group: Principal { default: Some("not managed") },
         /// Permissions in octal digits, such as `0644`; a directory gets `x` wherever `mode` gives `r` or `w`.
-        mode: Mode { default: Some("not managed; new files have `0644`, new directories `0755`") },
+        mode: FileMode { default: Some("not managed; new files have `0644`, new directories `0755`") },
         /// Remove a directory with everything in it. Only with `ensure: absent`.
         force: bool { default: Some("`false`") },
         /// Copy the old content to ccm's state directory before it is replaced or removed.

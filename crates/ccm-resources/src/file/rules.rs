@@ -4,13 +4,13 @@ use std::fmt;
 
 use ccm_engine::Rule;
 
-use super::decide::{Differences, Removed};
+use super::decide::{Differences, Removal};
 
 /// Rule that applied to a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FileRule {
     /// It is in the desired state.
-    AsWanted,
+    AsDesired,
     /// It is to be absent, and is.
     Absent,
     /// It is to be a file, and nothing is there.
@@ -22,11 +22,11 @@ pub(crate) enum FileRule {
     /// What a link leads to differs from the desired state.
     DiffersBehindLink(Differences),
     /// A link leads to no file.
-    LinkToNothing,
+    DanglingLink,
     /// A link of this user, who is a stranger, is not followed.
-    StrangersLink(u32),
+    UntrustedLink(u32),
     /// It is to be absent, and this is there.
-    Present(Removed),
+    Present(Removal),
     /// What is there does not allow the change.
     Conflict,
 }
@@ -34,14 +34,14 @@ pub(crate) enum FileRule {
 impl Rule for FileRule {
     fn name(&self) -> &'static str {
         match self {
-            Self::AsWanted => "as_wanted",
+            Self::AsDesired => "as_wanted",
             Self::Absent => "absent",
             Self::NoFile => "no_file",
             Self::NoDirectory => "no_directory",
             Self::Differs(_) => "differs",
             Self::DiffersBehindLink(_) => "differs_behind_link",
-            Self::LinkToNothing => "link_to_nothing",
-            Self::StrangersLink(_) => "strangers_link",
+            Self::DanglingLink => "link_to_nothing",
+            Self::UntrustedLink(_) => "strangers_link",
             Self::Present(_) => "present",
             Self::Conflict => "conflict",
         }
@@ -51,7 +51,7 @@ impl Rule for FileRule {
 impl fmt::Display for FileRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AsWanted => formatter.write_str("it is as wanted"),
+            Self::AsDesired => formatter.write_str("it is as wanted"),
             Self::Absent => formatter.write_str("it is absent"),
             Self::NoFile => formatter.write_str("there is no file"),
             Self::NoDirectory => formatter.write_str("there is no directory"),
@@ -59,8 +59,8 @@ impl fmt::Display for FileRule {
             Self::DiffersBehindLink(differences) => {
                 write!(formatter, "{differences} behind the link that is there")
             }
-            Self::LinkToNothing => formatter.write_str("there is a link that leads to no file"),
-            Self::StrangersLink(owner) => {
+            Self::DanglingLink => formatter.write_str("there is a link that leads to no file"),
+            Self::UntrustedLink(owner) => {
                 write!(formatter, "there is a link of user {owner}, which is not followed")
             }
             Self::Present(what) => write!(formatter, "{what} is there"),

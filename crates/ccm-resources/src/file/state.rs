@@ -6,21 +6,21 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_host::{FileKind, FileState, PathState, sha256};
+use ccm_host::{FileInfo, FileKind, PathInfo, sha256};
 use ccm_model::Fields;
 use serde_json::Value;
 
-use super::wanted::{Content, File};
+use super::desired::{DesiredFile, FileContent};
 
 /// What was read, beside what of the wish the machine had to be asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct FileState {
     /// What is at the path.
-    pub found: PathState,
+    pub found: PathInfo,
     /// The names of owner and group of what was found, where somebody gets to see them.
     pub names: Option<(Rc<str>, Rc<str>)>,
     /// The wish in numbers.
-    pub wanted: Wanted,
+    pub desired: Desired,
     /// What something is mounted on that would have to be replaced or removed.
     pub mount: Option<PathBuf>,
     /// It is or holds what ccm itself needs while it runs.
@@ -37,7 +37,7 @@ pub(crate) struct State {
 
 /// What of a wish only the machine knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct Desired {
     pub uid: Option<u32>,
     pub gid: Option<u32>,
     /// The sha256 of the wanted content, if content is managed and what is there was not found to be the same.
@@ -48,7 +48,7 @@ pub(crate) struct Wanted {
 
 /// Shapes the state for events. It never holds content, and of what is secret not even size and checksum, which
 /// would let it be guessed.
-pub(crate) fn describe(file: &File, state: &State) -> Described {
+pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
     let target = state.found.target.as_ref();
     let ensure = match target.map(|target| target.kind) {
         Some(FileKind::Directory { .. }) => "directory",
@@ -79,9 +79,9 @@ pub(crate) fn describe(file: &File, state: &State) -> Described {
 }
 
 /// What is known to be as it is wanted was not hashed.
-fn checksum<'a>(file: &File, target: &'a FileState) -> Option<Cow<'a, str>> {
+fn checksum<'a>(file: &DesiredFile, target: &'a FileInfo) -> Option<Cow<'a, str>> {
     match &file.content {
-        Some(Content::Text(text)) if target.is_same => Some(sha256(text.as_bytes()).into()),
+        Some(FileContent::Text(text)) if target.is_same => Some(sha256(text.as_bytes()).into()),
         _ => target.sha256.as_deref().map(Cow::from),
     }
 }

@@ -5,9 +5,9 @@ use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueErro
 
 /// Permissions and special bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mode(pub u32);
+pub(crate) struct FileMode(pub u32);
 
-impl Mode {
+impl FileMode {
     /// The mode of a directory: who may read or write it may enter it.
     pub(crate) fn for_directory(self) -> u32 {
         [0, 3, 6]
@@ -17,7 +17,7 @@ impl Mode {
     }
 }
 
-impl PropertyValue for Mode {
+impl PropertyValue for FileMode {
     const KIND: PropertyKind = PropertyKind::Text(TextKind::DIGITS.matching("^(0o)?[0-7]+$"));
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
@@ -25,7 +25,7 @@ impl PropertyValue for Mode {
     }
 }
 
-fn mode(text: &str) -> Result<Mode, ValueError> {
+fn mode(text: &str) -> Result<FileMode, ValueError> {
     let shown = text.escape_debug();
     let digits = text.strip_prefix("0o").unwrap_or(text);
     let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
@@ -40,7 +40,7 @@ fn mode(text: &str) -> Result<Mode, ValueError> {
         return Err(error.with_hint(format!("{hint} it like `0644`")));
     }
     match u32::from_str_radix(digits, 8) {
-        Ok(mode) if mode <= 0o7777 => Ok(Mode(mode)),
+        Ok(mode) if mode <= 0o7777 => Ok(FileMode(mode)),
         _ => Err(ValueError::new(format!("`{shown}` is not a mode: the largest is `7777`"))),
     }
 }
@@ -70,7 +70,7 @@ impl TextValue for SourcePath {
 
 #[cfg(test)]
 mod tests {
-    use super::Mode;
+    use super::FileMode;
 
     #[test]
     fn a_directory_can_be_entered_by_who_may_read_or_write_it() {
@@ -84,7 +84,7 @@ mod tests {
             (0o2660, 0o2770),
             (0o711, 0o711),
         ] {
-            assert_eq!(Mode(file).for_directory(), directory, "{file:o}");
+            assert_eq!(FileMode(file).for_directory(), directory, "{file:o}");
         }
     }
 }

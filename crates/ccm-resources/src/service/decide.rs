@@ -6,10 +6,10 @@ use std::time::Duration;
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_model::{Failure, FailureKind, Missing, display_duration, listed};
 
-use super::rules::{Difference, Kept, ServiceRule};
+use super::desired::{Service, ServiceEnsure, template_of};
+use super::rules::{Difference, KeepReason, ServiceRule};
 use super::show::{Activity, Load, Unit};
-use super::state::{InTheWay, State, describe};
-use super::wanted::{Ensure, Service, template_of};
+use super::state::{MaskObstacle, ServiceState, describe};
 
 /// The typed side of service.
 pub(crate) struct ServiceKind;
@@ -49,16 +49,16 @@ impl Verb {
     /// How long it may take, as the unit has it.
     pub(crate) fn limit(self, unit: &Unit) -> Duration {
         match self {
-            Self::Start | Self::Reload => unit.start_limit,
-            Self::Stop => unit.stop_limit,
-            Self::Restart | Self::ReloadOrRestart => unit.stop_limit.saturating_add(unit.start_limit),
+            Self::Start | Self::Reload => unit.start_timeout,
+            Self::Stop => unit.stop_timeout,
+            Self::Restart | Self::ReloadOrRestart => unit.stop_timeout.saturating_add(unit.start_timeout),
         }
     }
 }
 
 /// What an execution leaves to verify against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct ServiceEffect {
     /// The unit's own name.
     pub unit: String,
     /// What was done to the unit itself.
@@ -71,9 +71,9 @@ pub(crate) struct Done {
 
 /// What has to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Plan {
+pub(crate) enum ServicePlan {
     /// Nothing.
-    Keep(Kept),
+    Keep(KeepReason),
     /// These steps.
     Change(Steps),
     /// Give up.
@@ -111,15 +111,15 @@ impl Steps {
 
 impl ResourceKind for ServiceKind {
     type Properties = Service;
-    type State = State;
-    type Effect = Done;
+    type State = ServiceState;
+    type Effect = ServiceEffect;
     type Rule = ServiceRule;
 
-    fn decide(service: &Service, state: &State, trigger: Option<&Trigger>) -> Decision<ServiceRule> {
+    fn decide(service: &Service, state: &ServiceState, trigger: Option<&Trigger>) -> Decision<ServiceRule> {
         match plan(service, state) {
-            Plan::Keep(kept) => Decision::Keep { reason: ServiceRule::Keep(kept) },
-            Plan::Fail(failure) => Decision::Fail { reason: ServiceRule::Conflict, failure },
-            Plan::Change(steps) => {
+            ServicePlan::Keep(kept) => Decision::Keep { reason: ServiceRule::Keep(kept) },
+            ServicePlan::Fail(failure) => Decision::Fail { reason: ServiceRule::Conflict, failure },
+            ServicePlan::Change(steps) => {
                 let noop_message = format!("Would have {}", steps.names());
                 let Steps { differences, .. } = steps;
                 let trigger = trigger.filter(|_| differences.contains(&Difference::Triggered)).cloned();
@@ -129,17 +129,21 @@ impl ResourceKind for ServiceKind {
         }
     }
 
-    fn verify(service: &Service, state: &State, done: &Done) -> Result<Verified<ServiceRule>, Failure> {
+    fn verify(
+        service: &Service,
+        state: &ServiceState,
+        done: &ServiceEffect,
+    ) -> Result<Verified<ServiceRule>, Failure> {
         if done.nothing {
-            return Ok(Verified::Unchanged(ServiceRule::AsWantedAfterReload));
+            return Ok(Verified::Unchanged(ServiceRule::AsDesiredAfterReload));
         }
-        let failure = match plan(service, &settled(state, done)) {
-            Plan::Keep(_) => return Ok(Verified::Changed),
-            Plan::Fail(failure) => failure,
-            Plan::Change(steps) => {
+        let failure = match plan(service, &with_finished_oneshot(state, done)) {
+            ServicePlan::Keep(_) => return Ok(Verified::Changed),
+            ServicePlan::Fail(failure) => failure,
+            ServicePlan::Change(steps) => {
                 let rule = ServiceRule::Differs { differences: steps.differences, trigger: None };
                 let mut failure = Failure::new(FailureKind::Verification, rule.to_string());
-                failure.chain.extend(how_it_ended(&state.unit));
+                failure.chain.extend(exit_description(&state.unit));
                 failure
             }
         };
@@ -149,7 +153,7 @@ impl ResourceKind for ServiceKind {
         Err(failure)
     }
 
-    fn remarks(service: &Service, state: &State) -> Vec<String> {
+    fn remarks(service: &Service, state: &ServiceState) -> Vec<String> {
         let unit = &state.unit;
         let has_no_effect = service.enable == Some(false) && unit.is_fixed();
         let has_no_effect = has_no_effect.then(|| {
@@ -158,7 +162,8 @@ impl ResourceKind for ServiceKind {
                 "`enable: false` has no effect: the unit is {kind}, and starts when something else needs it; `masked: true` prevents that"
             )
         });
-        let is_kept = service.ensure == Ensure::Running && matches!(plan(service, state), Plan::Keep(_));
+        let is_kept =
+            service.ensure == ServiceEnsure::Running && matches!(plan(service, state), ServicePlan::Keep(_));
         let is_outdated = (is_kept && unit.needs_reload).then(|| {
             "its unit file has changed since it was started; `subscribe` to the file has it restarted"
                 .to_owned()
@@ -166,33 +171,33 @@ impl ResourceKind for ServiceKind {
         has_no_effect.into_iter().chain(is_outdated).collect()
     }
 
-    fn describe(service: &Service, state: &State, _: &str) -> Described {
+    fn describe(service: &Service, state: &ServiceState, _: &str) -> Described {
         describe(service, state)
     }
 }
 
 /// The state, with what has done its work and ended as it should counted as running.
-fn settled(state: &State, done: &Done) -> State {
+fn with_finished_oneshot(state: &ServiceState, done: &ServiceEffect) -> ServiceState {
     let mut state = state.clone();
-    if has_done_its_work(&state.unit) && done.verb.is_some_and(|verb| verb != Verb::Stop) {
+    if is_finished_oneshot(&state.unit) && done.verb.is_some_and(|verb| verb != Verb::Stop) {
         state.unit.activity = Activity::Running;
     }
     state
 }
 
 /// Tells whether a unit ran once, ended well, and is not kept in mind.
-pub(crate) fn has_done_its_work(unit: &Unit) -> bool {
+pub(crate) fn is_finished_oneshot(unit: &Unit) -> bool {
     let has_ended_well = unit.activity == Activity::Stopped && unit.result == "success";
-    unit.is_oneshot && !unit.remains && has_ended_well
+    unit.is_oneshot && !unit.remains_after_exit && has_ended_well
 }
 
 /// Tells whether it became what it should.
-pub(crate) fn is_reached(service: &Service, state: &State, done: &Done) -> bool {
-    matches!(plan(service, &settled(state, done)), Plan::Keep(_))
+pub(crate) fn is_in_desired_state(service: &Service, state: &ServiceState, done: &ServiceEffect) -> bool {
+    matches!(plan(service, &with_finished_oneshot(state, done)), ServicePlan::Keep(_))
 }
 
 /// Finds what has to be done.
-pub(crate) fn plan(service: &Service, state: &State) -> Plan {
+pub(crate) fn plan(service: &Service, state: &ServiceState) -> ServicePlan {
     let unit = &state.unit;
     let mut steps = Steps::default();
     if let Some(masked) = service.masked.filter(|masked| *masked != unit.is_masked()) {
@@ -207,56 +212,64 @@ pub(crate) fn plan(service: &Service, state: &State) -> Plan {
         steps.differences.push(if enable { Difference::NotEnabled } else { Difference::Enabled });
     }
     let kept = match activity(service, state) {
-        Step::Keep(kept) => kept,
-        Step::Do(verb, difference) => {
+        ActivityChange::Keep(kept) => kept,
+        ActivityChange::Do(verb, difference) => {
             steps.verb = Some(verb);
             steps.differences.push(difference);
-            Kept::AsWanted
+            KeepReason::AsDesired
         }
-        Step::Busy => return Plan::Fail(busy(service, state)),
+        ActivityChange::Busy => return ServicePlan::Fail(busy(service, state)),
     };
-    if let Some(failure) = unmaskable(service, state, &steps) {
-        return Plan::Fail(failure);
+    if let Some(failure) = mask_failure(service, state, &steps) {
+        return ServicePlan::Fail(failure);
     }
     // What systemd has to say of files that it has not read yet is not known.
-    let is_known = !unit.needs_reload && !state.unread;
+    let is_known = !unit.needs_reload && !state.has_new_file;
     if let Some(failure) = obstacle(service, state, &steps).filter(|_| is_known) {
-        return Plan::Fail(failure);
+        return ServicePlan::Fail(failure);
     }
-    if steps.differences.is_empty() { Plan::Keep(kept) } else { Plan::Change(steps) }
+    if steps.differences.is_empty() { ServicePlan::Keep(kept) } else { ServicePlan::Change(steps) }
 }
 
 /// What whether it runs asks for.
-enum Step {
-    Keep(Kept),
+enum ActivityChange {
+    Keep(KeepReason),
     Do(Verb, Difference),
     /// It is on the way to something else, and does not get there.
     Busy,
 }
 
-fn activity(service: &Service, state: &State) -> Step {
+fn activity(service: &Service, state: &ServiceState) -> ActivityChange {
     let (unit, triggered) = (&state.unit, state.triggered);
     match (service.ensure, unit.activity) {
-        (Ensure::Running, Activity::Running) if triggered => {
-            Step::Do(service.on_refresh, Difference::Triggered)
+        (ServiceEnsure::Running, Activity::Running) if triggered => {
+            ActivityChange::Do(service.on_refresh, Difference::Triggered)
         }
-        (Ensure::Running, Activity::Reloading) if triggered => Step::Busy,
-        (Ensure::Running, Activity::Activating) if unit.is_oneshot && !triggered => Step::Keep(Kept::Working),
-        (Ensure::Running, Activity::Activating) | (_, Activity::Deactivating) => Step::Busy,
-        (Ensure::Running, Activity::Stopped) => Step::Do(Verb::Start, Difference::NotRunning),
-        (Ensure::Running, Activity::Failed) => Step::Do(Verb::Start, Difference::Failed),
-        (Ensure::Running, Activity::Restarting) => Step::Do(Verb::Start, Difference::WaitsForRestart),
-        (Ensure::Stopped, Activity::Stopped | Activity::Failed) if triggered => {
-            Step::Keep(Kept::StoppedAnyway)
+        (ServiceEnsure::Running, Activity::Reloading) if triggered => ActivityChange::Busy,
+        (ServiceEnsure::Running, Activity::Activating) if unit.is_oneshot && !triggered => {
+            ActivityChange::Keep(KeepReason::Working)
         }
-        (Ensure::Running, Activity::Running | Activity::Reloading)
-        | (Ensure::Stopped, Activity::Stopped | Activity::Failed) => Step::Keep(Kept::AsWanted),
-        (Ensure::Stopped, _) => Step::Do(Verb::Stop, Difference::Running),
+        (ServiceEnsure::Running, Activity::Activating) | (_, Activity::Deactivating) => ActivityChange::Busy,
+        (ServiceEnsure::Running, Activity::Stopped) => {
+            ActivityChange::Do(Verb::Start, Difference::NotRunning)
+        }
+        (ServiceEnsure::Running, Activity::Failed) => ActivityChange::Do(Verb::Start, Difference::Failed),
+        (ServiceEnsure::Running, Activity::Restarting) => {
+            ActivityChange::Do(Verb::Start, Difference::WaitsForRestart)
+        }
+        (ServiceEnsure::Stopped, Activity::Stopped | Activity::Failed) if triggered => {
+            ActivityChange::Keep(KeepReason::StaysStopped)
+        }
+        (ServiceEnsure::Running, Activity::Running | Activity::Reloading)
+        | (ServiceEnsure::Stopped, Activity::Stopped | Activity::Failed) => {
+            ActivityChange::Keep(KeepReason::AsDesired)
+        }
+        (ServiceEnsure::Stopped, _) => ActivityChange::Do(Verb::Stop, Difference::Running),
     }
 }
 
 /// What is in the way of these steps.
-fn obstacle(service: &Service, state: &State, steps: &Steps) -> Option<Failure> {
+fn obstacle(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Failure> {
     let unit = &state.unit;
     let name = &*service.unit;
     let runs = !matches!(unit.activity, Activity::Stopped | Activity::Failed);
@@ -284,14 +297,14 @@ fn conflict(message: String) -> Failure {
     Failure::new(FailureKind::Conflict, message)
 }
 
-fn not_found(service: &Service, state: &State) -> Failure {
+fn not_found(service: &Service, state: &ServiceState) -> Failure {
     let whose = if service.user { " of this user" } else { "" };
     let failure = conflict(format!("service not found: there is no unit `{}`{whose}", service.unit))
         .with_missing(Missing::Unit(template_of(&service.unit).unwrap_or_else(|| service.unit.clone())));
-    let near: Vec<&str> = state.near.iter().map(String::as_str).collect();
-    match &near[..] {
+    let suggestions: Vec<&str> = state.suggestions.iter().map(String::as_str).collect();
+    match &suggestions[..] {
         [] => failure,
-        near => failure.with_hint(format!("did you mean {}?", listed(near, "or"))),
+        suggestions => failure.with_hint(format!("did you mean {}?", listed(suggestions, "or"))),
     }
 }
 
@@ -310,8 +323,8 @@ fn masked(service: &Service) -> Failure {
 }
 
 /// What is in the way of the link that masks a unit, which systemd puts in the place of nothing.
-fn unmaskable(service: &Service, state: &State, steps: &Steps) -> Option<Failure> {
-    let InTheWay { path, is_link } = state.in_the_way.as_ref().filter(|_| steps.mask == Some(true))?;
+fn mask_failure(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Failure> {
+    let MaskObstacle { path, is_link } = state.mask_obstacle.as_ref().filter(|_| steps.mask == Some(true))?;
     let shown = path.display();
     let (what, hint) = match (is_link, service.user) {
         (true, _) if steps.enable == Some(false) => return None,
@@ -333,7 +346,7 @@ fn unmaskable(service: &Service, state: &State, steps: &Steps) -> Option<Failure
     Some(failure.with_missing(Missing::Path(path.clone())).with_hint(hint))
 }
 
-fn busy(service: &Service, state: &State) -> Failure {
+fn busy(service: &Service, state: &ServiceState) -> Failure {
     let (active, sub) = &state.unit.words;
     let waited = display_duration(state.waited.unwrap_or_default());
     Failure::new(FailureKind::Timeout, format!("`{}` is still {active} ({sub}) after {waited}", service.unit))
@@ -341,7 +354,7 @@ fn busy(service: &Service, state: &State) -> Failure {
 }
 
 /// Says how a unit that does not run ended.
-pub(crate) fn how_it_ended(unit: &Unit) -> Option<String> {
+pub(crate) fn exit_description(unit: &Unit) -> Option<String> {
     let runs = !matches!(unit.activity, Activity::Stopped | Activity::Failed | Activity::Restarting);
     match (&*unit.result, &unit.main_process) {
         _ if runs => None,

@@ -1,25 +1,25 @@
 //! The service resource: a unit that runs or does not, now and after the next boot.
 
 mod decide;
-mod near;
+mod desired;
 mod properties;
 mod rules;
 mod show;
 mod state;
 mod steps;
+mod suggestions;
 mod systemctl;
 mod systemd;
 mod values;
-mod wanted;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
 use decide::ServiceKind;
+use desired::{Service, unit_name};
 use properties::ServiceProperties;
 use systemd::Systemd;
-use wanted::{Service, unit_name};
 
 /// The type `service`.
 #[derive(Debug)]
@@ -66,8 +66,8 @@ impl TypeSpec for ServiceType {
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         // A unit of the user is another one, and what is not known yet may be either.
-        let is_of_system = resource.properties.get("user").is_none_or(Node::is_null);
-        let unit = unit_name(&resource.id.name).ok().filter(|_| is_of_system);
+        let is_system_unit = resource.properties.get("user").is_none_or(Node::is_null);
+        let unit = unit_name(&resource.id.name).ok().filter(|_| is_system_unit);
         unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
     }
 }

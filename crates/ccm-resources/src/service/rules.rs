@@ -8,23 +8,23 @@ use ccm_engine::{Rule, Trigger};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ServiceRule {
     /// Nothing has to be done.
-    Keep(Kept),
+    Keep(KeepReason),
     /// It differs from the desired state in these ways, or was triggered.
     Differs { differences: Vec<Difference>, trigger: Option<Trigger> },
     /// What is there does not allow the change.
     Conflict,
     /// It became as wanted when systemd read its unit files.
-    AsWantedAfterReload,
+    AsDesiredAfterReload,
 }
 
 /// Why nothing has to be done with a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
-    AsWanted,
+pub(crate) enum KeepReason {
+    AsDesired,
     /// A oneshot unit is running.
     Working,
     /// A refresh leaves alone what is to be stopped.
-    StoppedAnyway,
+    StaysStopped,
 }
 
 /// Difference between a service and its desired state.
@@ -46,13 +46,13 @@ pub(crate) enum Difference {
 impl Rule for ServiceRule {
     fn name(&self) -> &'static str {
         match self {
-            Self::Keep(Kept::AsWanted) => "as_wanted",
-            Self::Keep(Kept::Working) => "working",
-            Self::Keep(Kept::StoppedAnyway) => "stopped_anyway",
+            Self::Keep(KeepReason::AsDesired) => "as_wanted",
+            Self::Keep(KeepReason::Working) => "working",
+            Self::Keep(KeepReason::StaysStopped) => "stopped_anyway",
             Self::Differs { trigger: Some(_), .. } => "triggered",
             Self::Differs { .. } => "differs",
             Self::Conflict => "conflict",
-            Self::AsWantedAfterReload => "as_wanted_after_reload",
+            Self::AsDesiredAfterReload => "as_wanted_after_reload",
         }
     }
 }
@@ -60,14 +60,14 @@ impl Rule for ServiceRule {
 impl fmt::Display for ServiceRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Keep(Kept::AsWanted) => formatter.write_str("it is as wanted"),
-            Self::Keep(Kept::Working) => formatter.write_str("it is just doing its work"),
-            Self::Keep(Kept::StoppedAnyway) => {
+            Self::Keep(KeepReason::AsDesired) => formatter.write_str("it is as wanted"),
+            Self::Keep(KeepReason::Working) => formatter.write_str("it is just doing its work"),
+            Self::Keep(KeepReason::StaysStopped) => {
                 formatter.write_str("what is to be stopped is left alone by a refresh")
             }
             Self::Differs { differences, trigger } => write_all(formatter, differences, trigger.as_ref()),
             Self::Conflict => formatter.write_str("it can't be brought to the state asked for"),
-            Self::AsWantedAfterReload => {
+            Self::AsDesiredAfterReload => {
                 formatter.write_str("it is as wanted, now that systemd has read its unit files")
             }
         }

@@ -8,9 +8,9 @@ pub(crate) const PROPERTIES: &str = "Id,Names,LoadState,LoadError,ActiveState,Su
     TimeoutStartUSec,TimeoutStopUSec,Triggers";
 
 /// A limit that is said to be none.
-const FOR_EVER: Duration = Duration::from_secs(3600);
+const INFINITE_TIMEOUT: Duration = Duration::from_secs(3600);
 /// A limit that is not said.
-const UNSAID: Duration = Duration::from_secs(90);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Whether a unit could be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) struct Unit {
     /// It says itself when it has started.
     pub reports_start: bool,
     /// A oneshot that did so counts as running.
-    pub remains: bool,
+    pub remains_after_exit: bool,
     pub result: String,
     /// How its main process ended, in words.
     pub main_process: Option<String>,
@@ -69,9 +69,9 @@ pub(crate) struct Unit {
     /// What it starts when its time comes: that of a timer, a socket and the like.
     pub triggers: Vec<String>,
     /// How long it may take to start.
-    pub start_limit: Duration,
+    pub start_timeout: Duration,
     /// How long it may take to stop.
-    pub stop_limit: Duration,
+    pub stop_timeout: Duration,
 }
 
 impl Unit {
@@ -134,13 +134,13 @@ fn unit(block: &str) -> Unit {
         can_reload: is("CanReload"),
         is_oneshot: kind == "oneshot",
         reports_start: !matches!(kind, "simple" | "exec" | "idle"),
-        remains: is("RemainAfterExit"),
+        remains_after_exit: is("RemainAfterExit"),
         result: value("Result").to_owned(),
         main_process: main_process(value("ExecMainCode"), value("ExecMainStatus")),
         drop_ins: words("DropInPaths"),
         triggers: words("Triggers"),
-        start_limit: limit(value("TimeoutStartUSec")),
-        stop_limit: limit(value("TimeoutStopUSec")),
+        start_timeout: limit(value("TimeoutStartUSec")),
+        stop_timeout: limit(value("TimeoutStopUSec")),
     }
 }
 
@@ -155,7 +155,7 @@ fn main_process(code: &str, status: &str) -> Option<String> {
     match code {
         "1" => {
             let ended = format!("its main process ended with exit code {status}");
-            Some(match before_program(status) {
+            Some(match setup_failure(status) {
                 Some(why) => format!("{ended}, by which systemd says that {why}"),
                 None => ended,
             })
@@ -166,7 +166,7 @@ fn main_process(code: &str, status: &str) -> Option<String> {
 }
 
 /// What an exit code says that systemd itself ends a process with, before its program begins.
-fn before_program(status: &str) -> Option<&'static str> {
+fn setup_failure(status: &str) -> Option<&'static str> {
     match status {
         "200" => Some("its working directory can't be entered"),
         "203" => Some("its program can't be executed"),
@@ -180,9 +180,9 @@ fn before_program(status: &str) -> Option<&'static str> {
 /// Reads a limit as systemd writes it.
 fn limit(value: &str) -> Duration {
     match value {
-        "" => UNSAID,
-        "infinity" => FOR_EVER,
-        value => span(value).unwrap_or(UNSAID),
+        "" => DEFAULT_TIMEOUT,
+        "infinity" => INFINITE_TIMEOUT,
+        value => span(value).unwrap_or(DEFAULT_TIMEOUT),
     }
 }
 
@@ -227,7 +227,10 @@ mod tests {
         ] {
             assert_eq!(span(text).map(|span| span.as_millis()), milliseconds, "{text}");
         }
-        assert_eq!((limit(""), limit("infinity"), limit("1s")), (UNSAID, FOR_EVER, Duration::from_secs(1)));
+        assert_eq!(
+            (limit(""), limit("infinity"), limit("1s")),
+            (DEFAULT_TIMEOUT, INFINITE_TIMEOUT, Duration::from_secs(1))
+        );
     }
 
     #[test]
@@ -247,9 +250,9 @@ mod tests {
         );
         assert_eq!((ssh.activity, ssh.is_enabled(), ssh.needs_reload), (Activity::Failed, true, true));
         assert_eq!(ssh.main_process.as_deref(), Some("its main process ended with exit code 4"));
-        assert_eq!((ssh.start_limit.as_secs(), ssh.stop_limit.as_secs()), (60, 10));
+        assert_eq!((ssh.start_timeout.as_secs(), ssh.stop_timeout.as_secs()), (60, 10));
         assert_eq!(ssh.drop_ins, ["/a/b.conf", "/c/d.conf"]);
-        assert!(ssh.reports_start && ssh.can_reload && !ssh.is_oneshot && !ssh.remains);
+        assert!(ssh.reports_start && ssh.can_reload && !ssh.is_oneshot && !ssh.remains_after_exit);
         assert_eq!((&nosuch.load, nosuch.activity), (&Load::NotFound, Activity::Stopped));
         assert_eq!(units("\n"), []);
     }

@@ -7,21 +7,21 @@ use ccm_engine::Described;
 use ccm_model::{Fields, StreamTail};
 use serde_json::Value;
 
+use super::desired::Service;
 use super::show::{Activity, Unit};
-use super::wanted::Service;
 
 /// What was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct ServiceState {
     pub unit: Unit,
     /// A resource that it subscribes to has changed.
     pub triggered: bool,
     /// systemd knows no such unit, yet there is a file of it: it has to read its files again.
-    pub unread: bool,
+    pub has_new_file: bool,
     /// Names of units that may have been meant, if there is none of this name.
-    pub near: Vec<String>,
+    pub suggestions: Vec<String>,
     /// What keeps it from being masked, if it is to be.
-    pub in_the_way: Option<InTheWay>,
+    pub mask_obstacle: Option<MaskObstacle>,
     /// How long it was waited for it to end what it was doing, in vain.
     pub waited: Option<Duration>,
     /// What the journal says of it since it was changed, if it did not become what it should.
@@ -30,14 +30,14 @@ pub(crate) struct State {
 
 /// What is where the link would be made that masks a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct InTheWay {
+pub(crate) struct MaskObstacle {
     pub path: PathBuf,
     /// It is a link itself, which goes when the unit is disabled.
     pub is_link: bool,
 }
 
 /// Shapes the state for events.
-pub(crate) fn describe(service: &Service, state: &State) -> Described {
+pub(crate) fn describe(service: &Service, state: &ServiceState) -> Described {
     let unit = &state.unit;
     let ensure = match unit.activity {
         Activity::Running | Activity::Reloading => "running",

@@ -5,40 +5,45 @@ use std::time::{Duration, UNIX_EPOCH};
 use ccm_engine::Context;
 use ccm_model::Failure;
 
-use super::decide::{Done, Plan, Steps, Verb, how_it_ended, plan};
-use super::state::State;
+use super::decide::{ServiceEffect, ServicePlan, Steps, Verb, exit_description, plan};
+use super::desired::Service;
+use super::state::ServiceState;
 use super::systemctl::Systemctl;
 use super::systemd::{has_unread_files, is_any_outdated, read, show_one};
-use super::wanted::Service;
 
 /// How long systemd may take for what starts and stops nothing.
-const FILES: Duration = Duration::from_secs(90);
+const UNIT_FILE_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// What a start or a stop may take beyond what the unit allows: that of others which it waits for.
-const OF_OTHERS: Duration = Duration::from_secs(90);
+const DEPENDENCY_TIME: Duration = Duration::from_secs(90);
 
 /// Changes a unit to what it should be.
 pub(crate) async fn execute(
     service: &Service,
-    state: &State,
+    state: &ServiceState,
     systemctl: &Systemctl,
     context: &Context<'_>,
-) -> Result<Done, Failure> {
+) -> Result<ServiceEffect, Failure> {
     let since = context.host.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let nothing = Done { unit: name(service, state).to_owned(), nothing: true, since, ..Done::default() };
+    let nothing = ServiceEffect {
+        unit: name(service, state).to_owned(),
+        nothing: true,
+        since,
+        ..ServiceEffect::default()
+    };
     let Some(mut steps) = steps_of(service, state)? else { return Ok(nothing) };
     let starts = steps.verb.is_some_and(|verb| verb != Verb::Stop);
     let reloads = state.unit.needs_reload
-        || state.unread
+        || state.has_new_file
         || (starts && has_unread_files(service, &state.unit, systemctl, context).await?)
         || (starts && is_any_outdated(&state.unit.triggers, systemctl, context).await?);
     let unmasks = steps.mask == Some(false);
     if unmasks {
-        let unmasked = systemctl.run(&undo("unmask", service, state), FILES, context).await;
+        let unmasked = systemctl.run(&undo("unmask", service, state), UNIT_FILE_TIMEOUT, context).await;
         unmasked.map_err(|failure| failure.because_of("the unit could not be unmasked"))?;
     }
     if reloads {
-        let reloaded = systemctl.run(&["daemon-reload"], FILES, context).await;
+        let reloaded = systemctl.run(&["daemon-reload"], UNIT_FILE_TIMEOUT, context).await;
         reloaded.map_err(|failure| Failure {
             changed: unmasks,
             ..failure.because_of("systemd could not be made to read its unit files again")
@@ -55,37 +60,37 @@ pub(crate) async fn execute(
         state = &read_again;
         match found {
             Some(found) => steps = found,
-            None => return Ok(Done { nothing: !unmasks, ..nothing }),
+            None => return Ok(ServiceEffect { nothing: !unmasks, ..nothing }),
         }
     }
-    take_all(service, state, &steps, unmasks, since, systemctl, context).await?;
-    Ok(Done { unit: name(service, state).to_owned(), verb: steps.verb, nothing: false, since })
+    run_steps(service, state, &steps, unmasks, since, systemctl, context).await?;
+    Ok(ServiceEffect { unit: name(service, state).to_owned(), verb: steps.verb, nothing: false, since })
 }
 
-fn steps_of(service: &Service, state: &State) -> Result<Option<Steps>, Failure> {
+fn steps_of(service: &Service, state: &ServiceState) -> Result<Option<Steps>, Failure> {
     match plan(service, state) {
-        Plan::Change(steps) => Ok(Some(steps)),
-        Plan::Keep(_) => Ok(None),
-        Plan::Fail(failure) => Err(failure),
+        ServicePlan::Change(steps) => Ok(Some(steps)),
+        ServicePlan::Keep(_) => Ok(None),
+        ServicePlan::Fail(failure) => Err(failure),
     }
 }
 
 /// The unit's own name, as far as it is known: an alias can be neither enabled nor masked.
-fn name<'a>(service: &'a Service, state: &'a State) -> &'a str {
+fn name<'a>(service: &'a Service, state: &'a ServiceState) -> &'a str {
     let id = &*state.unit.id;
     if id.is_empty() { &service.unit } else { id }
 }
 
 /// Undoes what holds until the next boot where that is what holds: else systemctl leaves it alone.
-fn undo<'a>(command: &'a str, service: &'a Service, state: &'a State) -> Vec<&'a str> {
+fn undo<'a>(command: &'a str, service: &'a Service, state: &'a ServiceState) -> Vec<&'a str> {
     let for_now = state.unit.file_state.ends_with("-runtime").then_some("--runtime");
     [command].into_iter().chain(for_now).chain(["--", name(service, state)]).collect()
 }
 
 /// Takes the steps. `changed` tells whether something was changed before.
-async fn take_all(
+async fn run_steps(
     service: &Service,
-    state: &State,
+    state: &ServiceState,
     steps: &Steps,
     mut changed: bool,
     since: Duration,
@@ -97,7 +102,7 @@ async fn take_all(
         steps.enable.map(|enable| if enable { make("enable") } else { undo("disable", service, state) });
     let mask = steps.mask.filter(|mask| *mask).map(|_| make("mask"));
     for arguments in [enable, mask].into_iter().flatten() {
-        let done = systemctl.run(&arguments, FILES, context).await;
+        let done = systemctl.run(&arguments, UNIT_FILE_TIMEOUT, context).await;
         done.map_err(|failure| Failure {
             changed,
             ..failure.because_of(format!("`systemctl {}` did not succeed", arguments[0]))
@@ -107,14 +112,15 @@ async fn take_all(
     let Some(verb) = steps.verb else { return Ok(()) };
     if verb != Verb::Stop && state.unit.result == "start-limit-hit" {
         // It was started too often, as it was before; without this it would not be tried.
-        let _best_effort = systemctl.run(&["reset-failed", "--", &service.unit], FILES, context).await;
+        let _best_effort =
+            systemctl.run(&["reset-failed", "--", &service.unit], UNIT_FILE_TIMEOUT, context).await;
     }
-    let limit = service.timeout.unwrap_or_else(|| verb.limit(&state.unit).saturating_add(OF_OTHERS));
+    let limit = service.timeout.unwrap_or_else(|| verb.limit(&state.unit).saturating_add(DEPENDENCY_TIME));
     let done = systemctl.run(&[verb.command(), "--", &service.unit], limit, context).await;
     let Err(failure) = done else { return Ok(()) };
     let mut failure = failure.because_of(format!("`systemctl {}` did not succeed", verb.command()));
     if let Ok(unit) = show_one(service, systemctl, context).await {
-        failure.chain.extend(how_it_ended(&unit));
+        failure.chain.extend(exit_description(&unit));
     }
     failure.output.extend(systemctl.journal(name(service, state), since, context).await);
     failure.changed = true;

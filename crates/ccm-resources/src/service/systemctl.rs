@@ -10,9 +10,9 @@ use ccm_model::{Failure, FailureKind, Missing, Stream, StreamTail, display_durat
 use crate::output_tail::{tail, text};
 
 /// How long a question to systemd may take; it answers none while it starts itself again.
-const QUESTION: Duration = Duration::from_secs(90);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(90);
 /// How many lines of the journal a failure quotes.
-const LINES: &str = "10";
+const JOURNAL_LINES: &str = "10";
 
 /// The service manager of the machine, or of the user who runs ccm.
 pub(crate) struct Systemctl {
@@ -32,9 +32,9 @@ impl Systemctl {
     }
 
     /// Asks something, and returns what was printed.
-    pub(crate) async fn ask(&self, arguments: &[&str], context: &Context<'_>) -> Result<String, Failure> {
+    pub(crate) async fn query(&self, arguments: &[&str], context: &Context<'_>) -> Result<String, Failure> {
         let what = arguments.first().copied().unwrap_or_default();
-        let printed = self.call(arguments, QUESTION, context.queries, context).await;
+        let printed = self.call(arguments, QUERY_TIMEOUT, context.queries, context).await;
         printed.map_err(|failure| failure.because_of(format!("`systemctl {what}` could not be asked")))
     }
 
@@ -62,7 +62,7 @@ impl Systemctl {
         let finished = finished.map_err(|error| start_failure(&error))?;
         match finished.exit {
             Exit::Code(0) => Ok(text(&finished.stdout)),
-            Exit::Code(code) => Err(refusal(&text(&finished.stderr), code, self.user)),
+            Exit::Code(code) => Err(exit_failure(&text(&finished.stderr), code, self.user)),
             Exit::Signal { name, .. } => {
                 Err(Failure::new(FailureKind::Signal, format!("systemctl was killed by {name}")))
             }
@@ -71,7 +71,7 @@ impl Systemctl {
                 Err(Failure::new(FailureKind::Timeout, message)
                     .with_hint("raise `timeout`; systemd goes on with what it was told"))
             }
-            Exit::Cancelled => Err(not_waited_for()),
+            Exit::Cancelled => Err(stopped_failure()),
         }
     }
 
@@ -85,7 +85,7 @@ impl Systemctl {
     ) -> Option<StreamTail> {
         let program = find("journalctl", context.host).ok()?;
         let run = async |arguments: &[&str]| {
-            let command = self.command(&program, arguments.iter().copied(), QUESTION);
+            let command = self.command(&program, arguments.iter().copied(), QUERY_TIMEOUT);
             context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await
         };
         if !self.user {
@@ -95,7 +95,9 @@ impl Systemctl {
         let since = format!("--since=@{}.{:06}", since.as_secs(), since.subsec_micros());
         let unit = format!("--{}={unit}", if self.user { "user-unit" } else { "unit" });
         let finished =
-            run(&["--no-pager", "--quiet", "--output=cat", "--lines", LINES, &since, &unit]).await.ok()?;
+            run(&["--no-pager", "--quiet", "--output=cat", "--lines", JOURNAL_LINES, &since, &unit])
+                .await
+                .ok()?;
         tail(Stream::Journal, &finished.stdout).filter(|_| finished.exit == Exit::Code(0))
     }
 
@@ -146,7 +148,7 @@ fn find(name: &str, host: Host<'_>) -> Result<PathBuf, Failure> {
 }
 
 /// The end of the run came before that of systemctl.
-pub(crate) fn not_waited_for() -> Failure {
+pub(crate) fn stopped_failure() -> Failure {
     Failure::new(FailureKind::Stopped, "it was not waited for, because the run was stopped")
 }
 
@@ -159,7 +161,7 @@ fn start_failure(error: &StartError) -> Failure {
 }
 
 /// What systemctl says when something did not go well; where to look is left to the one who reads the failure.
-fn refusal(stderr: &str, code: i32, user: bool) -> Failure {
+fn exit_failure(stderr: &str, code: i32, user: bool) -> Failure {
     let lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("See "));
     let lines =
         lines.map(|line| line.split(" See '").next().unwrap_or(line).trim_end_matches('.').to_owned());

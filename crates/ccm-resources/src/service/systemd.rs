@@ -8,22 +8,22 @@ use ccm_engine::{Context, Provider, Reading, Suitability};
 use ccm_host::{Host, Local, Look};
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{Done, ServiceKind, Verb, has_done_its_work, is_reached};
-use super::near::near;
+use super::decide::{ServiceEffect, ServiceKind, Verb, is_finished_oneshot, is_in_desired_state};
+use super::desired::{Service, ServiceEnsure, template_of};
 use super::show::{Activity, Load, PROPERTIES, Unit, units};
-use super::state::{InTheWay, State};
+use super::state::{MaskObstacle, ServiceState};
 use super::steps::execute;
-use super::systemctl::{Systemctl, not_waited_for};
-use super::wanted::{Ensure, Service, template_of};
+use super::suggestions::suggestions;
+use super::systemctl::{Systemctl, stopped_failure};
 
 /// It is there while systemd is the first process.
 const BOOTED: &str = "/run/systemd/system";
 
 /// How long something is watched that does not say itself whether it has started.
-const WATCHED: Duration = Duration::from_millis(250);
+const WATCH_TIME: Duration = Duration::from_millis(250);
 
 /// The first pause between two looks at something that changes, and the longest.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
 /// Manages units of systemd.
 pub(crate) struct Systemd;
@@ -44,14 +44,14 @@ impl Provider<ServiceKind> for Systemd {
     fn status<'a>(
         &'a self,
         service: &'a Service,
-        reading: Reading<'a, Done>,
+        reading: Reading<'a, ServiceEffect>,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<State, Failure>> {
+    ) -> Local<'a, Result<ServiceState, Failure>> {
         Box::pin(async move {
             let systemctl = Systemctl::of(service.user, context.host)?;
             match reading {
                 Reading::Before { triggered } => read(service, triggered, &systemctl, context).await,
-                Reading::After(done) => after(service, done, &systemctl, context).await,
+                Reading::After(done) => read_after_change(service, done, &systemctl, context).await,
             }
         })
     }
@@ -64,16 +64,16 @@ impl Provider<ServiceKind> for Systemd {
         &'a self,
         services: &'a [&'a Service],
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<State, Failure>>> {
+    ) -> Local<'a, Vec<Result<ServiceState, Failure>>> {
         Box::pin(read_many(services, context))
     }
 
     fn execute<'a>(
         &'a self,
         service: &'a Service,
-        state: &'a State,
+        state: &'a ServiceState,
         context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Done, Failure>> {
+    ) -> Local<'a, Result<ServiceEffect, Failure>> {
         Box::pin(async move {
             let systemctl = Systemctl::of(service.user, context.host)?;
             execute(service, state, &systemctl, context).await
@@ -83,7 +83,7 @@ impl Provider<ServiceKind> for Systemd {
     fn foresee<'a>(
         &'a self,
         service: &'a Service,
-        _: &'a State,
+        _: &'a ServiceState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
         let is_root = context.host.system.own_identity().is_ok_and(|own| own.uid == 0);
@@ -94,34 +94,34 @@ impl Provider<ServiceKind> for Systemd {
 }
 
 /// Reads what became of it, and what the journal says if that is not what it should be.
-async fn after(
+async fn read_after_change(
     service: &Service,
-    done: &Done,
+    done: &ServiceEffect,
     systemctl: &Systemctl,
     context: &mut Context<'_>,
-) -> Result<State, Failure> {
+) -> Result<ServiceState, Failure> {
     // An alias may have gone with being enabled.
     let by_its_own_name = Service { unit: done.unit.clone(), ..service.clone() };
     let service = &by_its_own_name;
     let was_started = done.verb.is_some_and(|verb| verb != Verb::Stop);
     let mut state = read(service, false, systemctl, context).await?;
     if was_started && !state.unit.reports_start && state.unit.activity == Activity::Running {
-        context.host.pause(WATCHED, context.cancellation).await;
+        context.host.pause(WATCH_TIME, context.cancellation).await;
         state = read(service, false, systemctl, context).await?;
     }
-    if was_started && has_done_its_work(&state.unit) {
+    if was_started && is_finished_oneshot(&state.unit) {
         context.note(
             "it has done its work and ended; without `RemainAfterExit=yes` in the unit the next run starts it again",
         );
     }
-    if !is_reached(service, &state, done) {
+    if !is_in_desired_state(service, &state, done) {
         state.journal = systemctl.journal(&state.unit.id, done.since, context).await;
     }
     Ok(state)
 }
 
 /// Reads units, and reads one again until it has ended what it is doing.
-async fn read_many(services: &[&Service], context: &Context<'_>) -> Vec<Result<State, Failure>> {
+async fn read_many(services: &[&Service], context: &Context<'_>) -> Vec<Result<ServiceState, Failure>> {
     let mut found = HashMap::new();
     for user in [false, true] {
         let of_one = services.iter().filter(|service| service.user == user);
@@ -136,7 +136,7 @@ async fn read_many(services: &[&Service], context: &Context<'_>) -> Vec<Result<S
     for service in services {
         let unit = found.remove(&(&*service.unit, service.user));
         states.push(match Systemctl::of(service.user, context.host) {
-            Ok(systemctl) => settle(service, unit, false, &systemctl, context).await,
+            Ok(systemctl) => read_until_settled(service, unit, false, &systemctl, context).await,
             Err(failure) => Err(failure),
         });
     }
@@ -149,27 +149,27 @@ pub(crate) async fn read(
     triggered: bool,
     systemctl: &Systemctl,
     context: &Context<'_>,
-) -> Result<State, Failure> {
-    settle(service, None, triggered, systemctl, context).await
+) -> Result<ServiceState, Failure> {
+    read_until_settled(service, None, triggered, systemctl, context).await
 }
 
 /// The same from what was read of it already.
-async fn settle(
+async fn read_until_settled(
     service: &Service,
     unit: Option<Unit>,
     triggered: bool,
     systemctl: &Systemctl,
     context: &Context<'_>,
-) -> Result<State, Failure> {
+) -> Result<ServiceState, Failure> {
     let clock = context.host.clock;
     let begun = clock.monotonic();
-    let mut pause = PAUSES.0;
+    let mut pause = POLL_INTERVALS.0;
     let unit = match unit {
         Some(unit) => unit,
         None => show_one(service, systemctl, context).await?,
     };
-    let mut state = State { unit, triggered, ..State::default() };
-    while let Some(limit) = awaited(service, &state) {
+    let mut state = ServiceState { unit, triggered, ..ServiceState::default() };
+    while let Some(limit) = wait_limit(service, &state) {
         let waited = clock.monotonic().saturating_sub(begun);
         let left = limit.saturating_sub(waited);
         if left.is_zero() {
@@ -177,31 +177,32 @@ async fn settle(
             break;
         }
         if !context.host.pause(pause.min(left), context.cancellation).await {
-            return Err(not_waited_for());
+            return Err(stopped_failure());
         }
-        pause = (pause * 2).min(PAUSES.1);
+        pause = (pause * 2).min(POLL_INTERVALS.1);
         state.unit = show_one(service, systemctl, context).await?;
     }
     if service.masked == Some(true) && !state.unit.is_masked() {
-        state.in_the_way = in_the_way(service, &state.unit, systemctl, context).await?;
+        state.mask_obstacle = mask_obstacle(service, &state.unit, systemctl, context).await?;
     }
     if state.unit.load == Load::NotFound {
-        state.unread = has_unread_files(service, &state.unit, systemctl, context).await?;
-        if !state.unread && service.masked != Some(true) {
-            state.near = near(&service.unit, &known(service.user, systemctl, context).await);
+        state.has_new_file = has_unread_files(service, &state.unit, systemctl, context).await?;
+        if !state.has_new_file && service.masked != Some(true) {
+            state.suggestions =
+                suggestions(&service.unit, &unit_names(service.user, systemctl, context).await);
         }
     }
     Ok(state)
 }
 
 /// How long the end of what it is doing is awaited; none if it does nothing that matters.
-fn awaited(service: &Service, state: &State) -> Option<Duration> {
+fn wait_limit(service: &Service, state: &ServiceState) -> Option<Duration> {
     let unit = &state.unit;
     let limit = match (service.ensure, unit.activity) {
         // What works off its task is what it should be, and only a refresh has to come after it.
-        (Ensure::Running, Activity::Activating) if unit.is_oneshot && !state.triggered => return None,
-        (Ensure::Running, Activity::Activating | Activity::Reloading) => unit.start_limit,
-        (_, Activity::Deactivating) => unit.stop_limit,
+        (ServiceEnsure::Running, Activity::Activating) if unit.is_oneshot && !state.triggered => return None,
+        (ServiceEnsure::Running, Activity::Activating | Activity::Reloading) => unit.start_timeout,
+        (_, Activity::Deactivating) => unit.stop_timeout,
         _ => return None,
     };
     Some(service.timeout.unwrap_or(limit))
@@ -225,7 +226,7 @@ async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> R
     }
     let properties = format!("--property={PROPERTIES}");
     let arguments = [&["show", &*properties, "--"], names].concat();
-    let found = units(&systemctl.ask(&arguments, context).await?);
+    let found = units(&systemctl.query(&arguments, context).await?);
     match names {
         [one] if found.len() != 1 => {
             Err(Failure::new(FailureKind::Read, format!("systemctl says nothing of `{one}`")))
@@ -238,17 +239,17 @@ async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> R
 }
 
 /// The names of all units that have a file; none if they can't be listed.
-async fn known(user: bool, systemctl: &Systemctl, context: &Context<'_>) -> Vec<String> {
-    struct Names<const OF_USER: bool>(Vec<String>);
+async fn unit_names(user: bool, systemctl: &Systemctl, context: &Context<'_>) -> Vec<String> {
+    struct UnitNames<const OF_USER: bool>(Vec<String>);
     let list = async || {
-        let printed = systemctl.ask(&["list-unit-files", "--no-legend", "--plain"], context).await?;
+        let printed = systemctl.query(&["list-unit-files", "--no-legend", "--plain"], context).await?;
         let names = printed.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
         Ok::<Vec<String>, Failure>(names.collect())
     };
     let names = if user {
-        context.shared(async || list().await.map(Names::<true>)).await.map(|names| names.0.clone())
+        context.shared(async || list().await.map(UnitNames::<true>)).await.map(|names| names.0.clone())
     } else {
-        context.shared(async || list().await.map(Names::<false>)).await.map(|names| names.0.clone())
+        context.shared(async || list().await.map(UnitNames::<false>)).await.map(|names| names.0.clone())
     };
     names.unwrap_or_default()
 }
@@ -271,19 +272,20 @@ pub(crate) async fn has_unread_files(
                 return files.exists(&directory.join(name)).unwrap_or(false);
             }
             let additions = directory.join(format!("{name}.d"));
-            let is_read = unit.drop_ins.iter().any(|known| Path::new(known).starts_with(&additions));
+            let is_read =
+                unit.drop_ins.iter().any(|unit_names| Path::new(unit_names).starts_with(&additions));
             !is_read && files.is_directory(&additions).unwrap_or(false)
         })
     }))
 }
 
 /// What is where systemd would put the link that masks a unit: in the directory of the administrator, or of the user.
-async fn in_the_way(
+async fn mask_obstacle(
     service: &Service,
     unit: &Unit,
     systemctl: &Systemctl,
     context: &Context<'_>,
-) -> Result<Option<InTheWay>, Failure> {
+) -> Result<Option<MaskObstacle>, Failure> {
     // Those before it end otherwise, in `system.control` say; those behind it are of the machine, or of packages.
     let ending = if service.user { "systemd/user" } else { "systemd/system" };
     let directories = directories(service.user, systemctl, context).await?;
@@ -296,7 +298,7 @@ async fn in_the_way(
     let Ok(found) = files.look(&path, Look::default()) else { return Ok(None) };
     let is_mask = found.link && files.canonical(&path).is_ok_and(|end| end == Path::new("/dev/null"));
     let is_there = (found.link || found.target.is_some()) && !is_mask;
-    Ok(is_there.then_some(InTheWay { path, is_link: found.link }))
+    Ok(is_there.then_some(MaskObstacle { path, is_link: found.link }))
 }
 
 /// Where systemd looks for unit files, first where it finds them first.
@@ -306,15 +308,15 @@ async fn directories(
     context: &Context<'_>,
 ) -> Result<Vec<PathBuf>, Failure> {
     struct Directories<const OF_USER: bool>(Vec<PathBuf>);
-    let ask = async || {
-        let printed = systemctl.ask(&["show", "--property=UnitPath"], context).await?;
+    let query = async || {
+        let printed = systemctl.query(&["show", "--property=UnitPath"], context).await?;
         let paths = printed.trim().trim_start_matches("UnitPath=").split_whitespace();
         Ok::<Vec<PathBuf>, Failure>(paths.map(PathBuf::from).collect())
     };
     Ok(if user {
-        context.shared(async || ask().await.map(Directories::<true>)).await?.0.clone()
+        context.shared(async || query().await.map(Directories::<true>)).await?.0.clone()
     } else {
-        context.shared(async || ask().await.map(Directories::<false>)).await?.0.clone()
+        context.shared(async || query().await.map(Directories::<false>)).await?.0.clone()
     })
 }
 

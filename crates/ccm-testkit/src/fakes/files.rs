@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ccm_host::{
-    Attributes, FileError, FileKind, FileState, Files, Hash, Look, NewContent, NewFile, PathState,
-    ReadContent, Step, sha256,
+    Attributes, FileError, FileInfo, FileKind, Files, Hash, Look, NewContent, NewFile, PathInfo, ReadContent,
+    Step, sha256,
 };
 use nix::errno::Errno;
 
@@ -138,9 +138,9 @@ impl Files for FakeFiles {
         if self.exists(path)? { Ok(path.components().collect()) } else { Err(Errno::ENOENT.into()) }
     }
 
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError> {
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError> {
         let Some(entry) = self.entry(path) else {
-            return Ok(PathState { parent_missing: self.parent_is_missing(path), ..PathState::default() });
+            return Ok(PathInfo { parent_missing: self.parent_is_missing(path), ..PathInfo::default() });
         };
         let FakeFile { content, mode, uid, gid, link } = entry;
         let size = content.as_ref().map_or(0, Vec::len) as u64;
@@ -155,8 +155,8 @@ impl Files for FakeFiles {
         let read = content.filter(|_| !is_same);
         let sha256 = read.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
         let content = read.filter(|_| size <= look.keep_up_to);
-        let target = Some(FileState { kind, mode, uid, gid, size, sha256, content, is_same });
-        Ok(PathState { link, target, ..PathState::default() })
+        let target = Some(FileInfo { kind, mode, uid, gid, size, sha256, content, is_same });
+        Ok(PathInfo { link, target, ..PathInfo::default() })
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {

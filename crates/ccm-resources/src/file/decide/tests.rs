@@ -1,28 +1,28 @@
-use ccm_host::PathState;
+use ccm_host::PathInfo;
 
 use super::super::properties::FileProperties;
-use super::super::state::Wanted;
-use super::super::values::Mode;
+use super::super::state::Desired;
+use super::super::values::FileMode;
 use super::*;
 use crate::decision_table::assert_rows;
 use crate::principal::Principal;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
-fn file(ensure: &str, asks: &str) -> File {
+fn file(ensure: &str, asks: &str) -> DesiredFile {
     let asks = |what: &str| asks.split(',').any(|asked| asked == what);
     let properties = FileProperties {
         content: asks("content").then(|| "wanted\n".into()),
-        mode: asks("mode").then_some(Mode(0o644)),
+        mode: asks("mode").then_some(FileMode(0o644)),
         owner: asks("owner").then(|| Principal("root".to_owned())),
         force: asks("force").then_some(true),
         backup: asks("backup").then_some(true),
         ..FileProperties::default()
     };
-    File::build("/d/f", Some(ensure), properties).unwrap()
+    DesiredFile::build("/d/f", Some(ensure), properties).unwrap()
 }
 
-fn state(file: &File, found: &str, differs: &str) -> State {
+fn state(file: &DesiredFile, found: &str, differs: &str) -> FileState {
     let differs = |what: &str| differs.split(',').any(|differing| differing == what);
     let (link, kind) = match found.split_once('>') {
         Some((_, kind)) => (true, kind),
@@ -36,7 +36,7 @@ fn state(file: &File, found: &str, differs: &str) -> State {
         "device" => Some(FileKind::Special("a device")),
         _ => None,
     };
-    let target = kind.map(|kind| FileState {
+    let target = kind.map(|kind| FileInfo {
         kind,
         mode: if differs("mode") { 0o600 } else { file.mode.unwrap_or(0o640) },
         uid: if differs("owner") { 7 } else { 0 },
@@ -46,17 +46,17 @@ fn state(file: &File, found: &str, differs: &str) -> State {
         content: Some(b"old\n".to_vec()),
         is_same: false,
     });
-    let wanted = Wanted {
+    let desired = Desired {
         uid: file.owner.as_ref().map(|_| 0),
         sha256: file.content.as_ref().map(|_| "new".to_owned()),
         content: file.content.as_ref().map(|_| b"new\n".to_vec()),
-        ..Wanted::default()
+        ..Desired::default()
     };
     let names = Some((if differs("owner") { "app" } else { "root" }.into(), "root".into()));
     let mount = (found == "mounted").then(|| file.path.clone());
-    let stranger = (found == "link>stranger").then_some(1001);
-    let found = PathState { link, stranger, target, parent_missing: found == "no-parent" };
-    State { found, names, wanted, mount, ..State::default() }
+    let untrusted_owner = (found == "link>stranger").then_some(1001);
+    let found = PathInfo { link, untrusted_owner, target, parent_missing: found == "no-parent" };
+    FileState { found, names, desired, mount, ..FileState::default() }
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn every_row_of_the_table_holds() {
 #[test]
 fn with_a_place_for_it_the_old_content_is_kept() {
     let file = file("present", "content,backup");
-    let state = State { can_back_up: true, ..state(&file, "file", "content") };
-    assert!(matches!(plan(&file, &state), Plan::Update(_)));
+    let state = FileState { can_back_up: true, ..state(&file, "file", "content") };
+    assert!(matches!(plan(&file, &state), FilePlan::Update(_)));
 }
 
 fn diff(
@@ -80,10 +80,10 @@ fn diff(
     asks: &str,
     found: &str,
     differs: &str,
-    change: impl FnOnce(&mut State),
+    change: impl FnOnce(&mut FileState),
 ) -> Option<String> {
     let file = file(ensure, asks);
-    let mut state = State { diff: true, ..state(&file, found, differs) };
+    let mut state = FileState { diff: true, ..state(&file, found, differs) };
     change(&mut state);
     match decide(&file, &state) {
         Decision::Change { diff, .. } => diff,
@@ -93,7 +93,7 @@ fn diff(
 
 #[test]
 fn a_diff_shows_content_where_it_is_asked_for() {
-    let as_is = |_: &mut State| ();
+    let as_is = |_: &mut FileState| ();
     let shown = |ensure, asks, found, differs| diff(ensure, asks, found, differs, as_is);
     assert_eq!(
         shown("present", "content", "file", "content").as_deref(),
@@ -115,25 +115,25 @@ fn a_diff_shows_content_where_it_is_asked_for() {
 
 #[test]
 fn a_diff_says_why_it_shows_no_lines() {
-    let with = |change: fn(&mut State)| diff("present", "content", "file", "content", change).unwrap();
-    let binary = with(|state| state.wanted.content = Some(vec![0xff, 0]));
+    let with = |change: fn(&mut FileState)| diff("present", "content", "file", "content", change).unwrap();
+    let binary = with(|state| state.desired.content = Some(vec![0xff, 0]));
     assert_eq!(binary, "binary content differs (sha256 old → new)\n");
-    let long = with(|state| state.wanted.content = None);
+    let long = with(|state| state.desired.content = None);
     assert_eq!(long, "content of more than 1 MiB differs (sha256 old → new)\n");
-    let unread = |state: &mut State| {
+    let without_content = |state: &mut FileState| {
         let target = state.found.target.as_mut().unwrap();
         (target.sha256, target.content) = (None, None);
     };
-    let removed = diff("absent", "-", "file", "-", unread);
+    let removed = diff("absent", "-", "file", "-", without_content);
     assert_eq!(removed.as_deref(), Some("content of more than 1 MiB is removed\n"));
-    let made = diff("present", "content", "nothing", "-", |state| state.wanted.content = Some(vec![0]));
+    let made = diff("present", "content", "nothing", "-", |state| state.desired.content = Some(vec![0]));
     assert_eq!(made.as_deref(), Some("binary content is new (sha256 new)\n"));
 }
 
 #[test]
 fn a_diff_shows_carriage_returns() {
     let shown = diff("present", "content", "file", "content", |state| {
-        state.wanted.content = Some(b"a\nb\rc\nold\r".to_vec());
+        state.desired.content = Some(b"a\nb\rc\nold\r".to_vec());
         let target = state.found.target.as_mut().unwrap();
         target.content = Some(b"a\r\nb\nold\r".to_vec());
     });
@@ -145,7 +145,7 @@ fn a_diff_shows_carriage_returns() {
 #[test]
 fn what_is_not_as_wanted_afterwards_is_a_failure() {
     let file = file("present", "content,mode");
-    let done = Done { sha256: Some("new".to_owned()) };
+    let done = FileEffect { sha256: Some("new".to_owned()) };
     assert_eq!(FileResource::verify(&file, &state(&file, "file", "-"), &done), Ok(Verified::Changed));
     let failure = FileResource::verify(&file, &state(&file, "file", "content,mode"), &done).unwrap_err();
     assert_eq!(

@@ -18,7 +18,7 @@ fn service(ensure: &str, asks: &str) -> Service {
     Service::build("web", Some(ensure), &properties).unwrap()
 }
 
-fn state(unit: &str, file: &str, triggered: bool) -> State {
+fn state(unit: &str, file: &str, triggered: bool) -> ServiceState {
     let mut words = unit.split(',');
     let activity = words.next().unwrap_or_default();
     let is = |what: &str| unit.split(',').any(|word| word == what);
@@ -48,10 +48,17 @@ fn state(unit: &str, file: &str, triggered: bool) -> State {
         result: if activity == "failed" { "exit-code" } else { "success" }.to_owned(),
         ..Unit::default()
     };
-    let in_the_way = (is("occupied") || is("linked"))
-        .then(|| InTheWay { path: "/etc/systemd/system/web.service".into(), is_link: is("linked") });
+    let mask_obstacle = (is("occupied") || is("linked"))
+        .then(|| MaskObstacle { path: "/etc/systemd/system/web.service".into(), is_link: is("linked") });
     let waited = Some(Duration::from_secs(90));
-    State { unit, triggered, unread: is("unread"), in_the_way, waited, ..State::default() }
+    ServiceState {
+        unit,
+        triggered,
+        has_new_file: is("unread"),
+        mask_obstacle,
+        waited,
+        ..ServiceState::default()
+    }
 }
 
 #[test]
@@ -67,7 +74,7 @@ fn every_row_of_the_table_holds() {
 #[test]
 fn what_was_done_is_verified() {
     let verified = |ensure, unit, file, verb| {
-        let done = Done { verb, ..Done::default() };
+        let done = ServiceEffect { verb, ..ServiceEffect::default() };
         ServiceKind::verify(&service(ensure, "-"), &state(unit, file, false), &done)
             .map_err(|failure| failure.chain.join(": "))
     };
@@ -87,7 +94,7 @@ fn what_was_done_is_verified() {
         verified("running", "done", "static", None).unwrap_err(),
         "it is not as wanted after the change: it is not running"
     );
-    let nothing = Done { nothing: true, ..Done::default() };
+    let nothing = ServiceEffect { nothing: true, ..ServiceEffect::default() };
     let verified = ServiceKind::verify(&service("running", "-"), &state("running", "-", false), &nothing);
     assert!(matches!(verified, Ok(Verified::Unchanged(_))), "{verified:?}");
 }
@@ -96,7 +103,7 @@ fn what_was_done_is_verified() {
 fn the_end_of_a_process_is_told() {
     let told = |activity, result: &str, main: Option<&str>| {
         let main_process = main.map(str::to_owned);
-        how_it_ended(&Unit { activity, result: result.to_owned(), main_process, ..Unit::default() })
+        exit_description(&Unit { activity, result: result.to_owned(), main_process, ..Unit::default() })
     };
     let code = "its main process ended with exit code 3";
     assert_eq!(told(Activity::Failed, "exit-code", Some(code)), Some(format!("{code} (result: exit-code)")));

@@ -3,13 +3,13 @@
 use ccm_model::closest;
 
 /// How many are named.
-const MOST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// The units among those known whose names are near to one that there is none of: the same with another ending, the
 /// template of an instance, what it is the beginning of, and what it may be misspelt for.
-pub(crate) fn near(unit: &str, known: &[String]) -> Vec<String> {
+pub(crate) fn suggestions(unit: &str, unit_names: &[String]) -> Vec<String> {
     let Some((stem, suffix)) = unit.rsplit_once('.') else { return Vec::new() };
-    let parts = || known.iter().filter_map(|name| name.rsplit_once('.').map(|parts| (name, parts)));
+    let parts = || unit_names.iter().filter_map(|name| name.rsplit_once('.').map(|parts| (name, parts)));
     let of_kind = || parts().filter(|(_, (_, other))| *other == suffix);
     let another_ending = parts().filter(|(_, (other, _))| *other == stem).map(|(name, _)| name.clone());
     let template = format!("{stem}@");
@@ -17,13 +17,13 @@ pub(crate) fn near(unit: &str, known: &[String]) -> Vec<String> {
         of_kind().filter(|(_, (other, _))| *other == template).map(|_| format!("{stem}@NAME.{suffix}"));
     let misspelt = closest(stem, of_kind().map(|(_, (other, _))| other.trim_end_matches('@')));
     let misspelt = misspelt.map(|stem| format!("{stem}.{suffix}"));
-    let misspelt = misspelt.filter(|name| known.contains(name));
+    let misspelt = misspelt.filter(|name| unit_names.contains(name));
     let begins = |longer: &str, shorter: &str| shorter.len() > 2 && longer.starts_with(shorter);
     let begun = of_kind().filter(|(_, (other, _))| begins(other, stem) || begins(stem, other));
     let begun = begun.map(|(name, _)| name).filter(|name| !name.contains('@')).cloned();
     let mut found: Vec<String> = Vec::new();
     for name in template.chain(another_ending).chain(misspelt).chain(begun) {
-        if !found.contains(&name) && found.len() < MOST {
+        if !found.contains(&name) && found.len() < MAX_SUGGESTIONS {
             found.push(name);
         }
     }
@@ -32,11 +32,11 @@ pub(crate) fn near(unit: &str, known: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::near;
+    use super::suggestions;
 
     #[test]
     fn near_units_are_named() {
-        let known = [
+        let unit_names = [
             "ssh.service",
             "postgresql.service",
             "postgresql@.service",
@@ -47,7 +47,7 @@ mod tests {
             "systemd-timesyncd.service",
             "systemd-tmpfiles-clean.timer",
         ];
-        let known = known.map(str::to_owned);
+        let unit_names = unit_names.map(str::to_owned);
         for (unit, expected) in [
             ("sshd.service", &["ssh.service"][..]),
             ("postgres.service", &["postgresql.service"]),
@@ -58,7 +58,7 @@ mod tests {
             ("httpd.service", &[]),
             ("mount", &[]),
         ] {
-            assert_eq!(near(unit, &known), expected, "{unit}");
+            assert_eq!(suggestions(unit, &unit_names), expected, "{unit}");
         }
     }
 }

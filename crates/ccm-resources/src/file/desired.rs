@@ -8,7 +8,7 @@ use super::properties::FileProperties;
 
 /// What a path is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ensure {
+pub(crate) enum FileEnsure {
     Present,
     Absent,
     Directory,
@@ -16,7 +16,7 @@ pub(crate) enum Ensure {
 
 /// Where content comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     /// The manifest.
     Text(String),
     /// A file, absolute or relative to the directory of the manifest.
@@ -25,10 +25,10 @@ pub(crate) enum Content {
 
 /// What a manifest asks of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct File {
+pub(crate) struct DesiredFile {
     pub path: PathBuf,
-    pub ensure: Ensure,
-    pub content: Option<Content>,
+    pub ensure: FileEnsure,
+    pub content: Option<FileContent>,
     /// A name, or digits.
     pub owner: Option<String>,
     pub group: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct File {
     pub sensitive: bool,
 }
 
-impl File {
+impl DesiredFile {
     /// Builds it, or says everything that is wrong.
     pub(crate) fn build(
         name: &str,
@@ -47,9 +47,9 @@ impl File {
         written: FileProperties,
     ) -> Result<Self, Vec<PropertyError>> {
         let ensure = match ensure {
-            Some("absent") => Ensure::Absent,
-            Some("directory") => Ensure::Directory,
-            _ => Ensure::Present,
+            Some("absent") => FileEnsure::Absent,
+            Some("directory") => FileEnsure::Directory,
+            _ => FileEnsure::Present,
         };
         let mut errors: Vec<PropertyError> = name_error(name).into_iter().collect();
         let (force, backup) = (written.force.unwrap_or_default(), written.backup.unwrap_or_default());
@@ -60,15 +60,15 @@ impl File {
         let given = [("content", written.content.is_some()), ("source", written.source.is_some())];
         for (property, _) in given.into_iter().filter(|(_, given)| *given) {
             let reason = match ensure {
-                Ensure::Present => continue,
-                Ensure::Absent => "what is absent has no content",
-                Ensure::Directory => "a directory has no content of its own",
+                FileEnsure::Present => continue,
+                FileEnsure::Absent => "what is absent has no content",
+                FileEnsure::Directory => "a directory has no content of its own",
             };
-            let word = if ensure == Ensure::Absent { "absent" } else { "directory" };
+            let word = if ensure == FileEnsure::Absent { "absent" } else { "directory" };
             let message = format!("`{property}` has no meaning with `ensure: {word}`");
             errors.push(PropertyError::new(property, message).with_hint(reason));
         }
-        if force && ensure != Ensure::Absent {
+        if force && ensure != FileEnsure::Absent {
             let message = "`force` has a meaning with `ensure: absent` only";
             errors.push(
                 PropertyError::new("force", message)
@@ -88,14 +88,14 @@ impl File {
             path: PathBuf::from(name),
             ensure,
             content: match (written.content, written.source) {
-                (Some(text), _) => Some(Content::Text(text.0)),
-                (None, Some(source)) => Some(Content::Source(source.0.into())),
+                (Some(text), _) => Some(FileContent::Text(text.0)),
+                (None, Some(source)) => Some(FileContent::Source(source.0.into())),
                 (None, None) => None,
             },
             owner: written.owner.map(|owner| owner.0),
             group: written.group.map(|group| group.0),
             mode: match ensure {
-                Ensure::Directory => mode.map(super::values::Mode::for_directory),
+                FileEnsure::Directory => mode.map(super::values::FileMode::for_directory),
                 _ => mode.map(|mode| mode.0),
             },
             force,
@@ -106,7 +106,7 @@ impl File {
 }
 
 /// The first part of an absolute path without which there is a shorter one.
-fn odd_part(path: &str) -> Option<&str> {
+fn redundant_part(path: &str) -> Option<&str> {
     // Parts are compared as bytes, which costs less than to look for a character.
     let odd =
         path.as_bytes()[1..].split(|byte| *byte == b'/').find(|part| matches!(*part, b"" | b"." | b".."))?;
@@ -127,7 +127,7 @@ fn name_error(name: &str) -> Option<PropertyError> {
             format!("the path `{shown}` ends with a slash"),
             Some("a directory is asked for with `ensure: directory`"),
         )
-    } else if let Some(part) = odd_part(name) {
+    } else if let Some(part) = redundant_part(name) {
         let what = if part.is_empty() { "`//`".to_owned() } else { format!("the part `{part}`") };
         (format!("the path `{shown}` holds {what}"), Some("write the shortest path that leads there"))
     } else {

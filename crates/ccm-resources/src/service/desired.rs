@@ -9,7 +9,7 @@ use super::properties::ServiceProperties;
 
 /// Whether it is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ensure {
+pub(crate) enum ServiceEnsure {
     Running,
     Stopped,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Service {
     pub name: String,
     /// The whole name of its unit.
     pub unit: String,
-    pub ensure: Ensure,
+    pub ensure: ServiceEnsure,
     pub enable: Option<bool>,
     pub masked: Option<bool>,
     pub on_refresh: Verb,
@@ -37,13 +37,13 @@ impl Service {
         ensure: Option<&str>,
         written: &ServiceProperties,
     ) -> Result<Self, Vec<PropertyError>> {
-        let ensure = if ensure == Some("stopped") { Ensure::Stopped } else { Ensure::Running };
+        let ensure = if ensure == Some("stopped") { ServiceEnsure::Stopped } else { ServiceEnsure::Running };
         let mut errors = Vec::new();
         let unit = unit_name(name).unwrap_or_else(|error| {
             errors.push(error);
             String::new()
         });
-        if written.masked == Some(true) && ensure == Ensure::Running {
+        if written.masked == Some(true) && ensure == ServiceEnsure::Running {
             let message = "a service that is masked can't be started";
             errors.push(PropertyError::new("masked", message).with_hint("add `ensure: stopped`"));
         }
@@ -51,7 +51,7 @@ impl Service {
             let message = "a service that is masked can't be enabled";
             errors.push(PropertyError::new("enable", message).with_hint("drop `enable` or `masked`"));
         }
-        if written.on_refresh.is_some() && ensure == Ensure::Stopped {
+        if written.on_refresh.is_some() && ensure == ServiceEnsure::Stopped {
             let message = "`on_refresh` has no meaning with `ensure: stopped`";
             errors.push(
                 PropertyError::new("on_refresh", message)
@@ -97,7 +97,7 @@ const SUFFIXES: [&str; 11] = [
 ];
 
 /// The longest name that systemd takes.
-const LONGEST: usize = 255;
+const MAX_UNIT_NAME: usize = 255;
 
 /// The whole name of a unit: a name without one of the endings means a service.
 pub(super) fn unit_name(name: &str) -> Result<String, PropertyError> {
@@ -124,7 +124,7 @@ pub(super) fn unit_name(name: &str) -> Result<String, PropertyError> {
     if stem.is_empty() || stem.starts_with('@') {
         return error(format!("`{shown}` is not the name of a unit"), None);
     }
-    if unit.len() > LONGEST {
+    if unit.len() > MAX_UNIT_NAME {
         return error(format!("`{shown}` is longer than the name of a unit can be"), None);
     }
     if let Some(template) = stem.strip_suffix('@') {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_is_no_name_is_refused() {
-        let long = "a".repeat(LONGEST);
+        let long = "a".repeat(MAX_UNIT_NAME);
         for name in ["", "/etc/nginx", "a b", "a*", "getty@", "getty@.service", "@tty1", "a\n", "ä", &long] {
             assert!(unit_name(name).is_err(), "{name}");
         }

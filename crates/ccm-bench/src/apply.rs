@@ -5,7 +5,7 @@ use std::io::sink;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ccm_engine::{NoLateValues, ResourceType, Run, Stop};
+use ccm_engine::{NoLateValues, OpenGate, ResourceType, Run, Stop};
 use ccm_expr::{Timestamp, Value};
 use ccm_host::state::Directory;
 use ccm_host::{Cancellation, Clock as _, Host, LocalExecutor, SystemClock, SystemFiles, SystemRunner};
@@ -96,6 +96,7 @@ impl Loaded {
             diff: false,
             directory: Path::new("/"),
             state_directory: None,
+            gate: &OpenGate,
             ledger: None,
             describe_unchanged: matches!(listener, Listener::Events),
             only: None,

@@ -6,13 +6,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ccm_host::{Cancellation, Executor, Host, Local};
+use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
 use ccm_model::{Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Stream, display_timestamp};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::Managed;
 use crate::known::Known;
+use crate::step::ResourceStep;
 
 /// A resource type, as the loader and the engine see it.
 pub trait ResourceType: TypeSpec + Sync {
@@ -306,6 +307,8 @@ pub struct Context<'a> {
     pub describe_unchanged: bool,
     /// What must not be shown. A provider that comes to know more of it adds it.
     pub secrets: &'a Secrets,
+    /// Step of the resource that it is given for.
+    pub(crate) step: &'a ResourceStep<'a>,
     /// What was read and still holds.
     pub(crate) known: &'a Known,
     /// In noop, the directories that earlier resources would have made.
@@ -337,6 +340,12 @@ impl Context<'_> {
     /// was asked of it, so that it can be asked at once the next time. There is one for each `T`.
     pub fn kept<T: Any + Default>(&self) -> Rc<T> {
         self.known.kept()
+    }
+
+    /// Asks the gate of the run about a command that a run would start, for [`Provider::foresee`]. Commands that are run are
+    /// asked for without that.
+    pub async fn ask_gate(&self, command: &Command) -> Result<(), StartError> {
+        self.step.before_command(command).await
     }
 
     /// Says what deserves attention although it is no failure.

@@ -4,12 +4,13 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 
-use ccm_host::{Host, Level};
+use ccm_host::{Executor, Host, Level};
 use ccm_model::{Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
 use tracing::debug;
 
 use crate::ahead;
 use crate::contract::{Context, Decision, Verified, reason};
+use crate::gate::GatedExecutor;
 use crate::known::{Ahead, Forgetting};
 use crate::late::{Progress, Resolved};
 use crate::managed::Managed;
@@ -23,15 +24,22 @@ pub(crate) async fn handle(
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> (Outcome, StepResult) {
     let run = step.host.run();
-    let executor = Forgetting { executor: run.host.executor, known: step.host.known() };
+    let forgetting = Forgetting { executor: run.host.executor, known: step.host.known() };
+    // A command that is refused changes nothing, so what was read still holds.
+    let gated = GatedExecutor { step, executor: &forgetting };
+    let gated_queries = GatedExecutor { step, executor: run.host.executor };
+    let is_open = run.gate.is_open();
+    let executor: &dyn Executor = if is_open { &forgetting } else { &gated };
+    let queries: &dyn Executor = if is_open { run.host.executor } else { &gated_queries };
     let mut context = Context {
-        host: Host { executor: &executor, ..run.host },
-        queries: run.host.executor,
+        host: Host { executor, ..run.host },
+        queries,
+        step,
         known: step.host.known(),
         cancellation: run.stop.cancellation,
         directory: step.policy.directory,
         state_directory: run.state_directory,
-        diff: run.diff,
+        diff: run.diff || !is_open,
         describe_unchanged: run.describe_unchanged,
         secrets: run.secrets,
         would_be_directories: step.host.would_be_directories(),
@@ -223,8 +231,10 @@ async fn drive(
         }
         Decision::Change { reason, noop_message, diff } => {
             debug!(%reason, "decided to change the state");
+            let asked = step.before_change(managed.provider(), &reason, &noop_message, diff.as_deref()).await;
             result.reason = Some(reason);
-            result.diff = diff;
+            result.diff = step.reported_diff(diff);
+            asked?;
             noop_message
         }
     };
@@ -233,6 +243,8 @@ async fn drive(
             Ok(warnings) => result.warnings.extend(warnings),
             // It may be there by then, as with what can't be read yet.
             Err(failure) if step.would_change_before(&failure).is_some() => return Err(failure),
+            // It would be in a run what it is here.
+            Err(failure) if failure.kind.is_refusal() => return Err(failure),
             Err(failure) => {
                 result.warnings.push(format!("as things are now it would fail: {}", failure.one_line()));
             }

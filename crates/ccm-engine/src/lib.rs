@@ -5,6 +5,7 @@
 
 mod ahead;
 mod contract;
+mod gate;
 mod groups;
 mod harness;
 mod known;
@@ -26,6 +27,7 @@ pub use contract::{
     Binder, Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Rule, Suitability,
     Trigger, Verified,
 };
+pub use gate::{ChangeRequest, CommandRequest, Gate, GatedResource, OpenGate, PlannedChange, Verdict};
 pub use late::{LateValues, NoLateValues, Progress, Resolved};
 #[cfg(feature = "testing")]
 pub use ledger::ledger_read_back;

@@ -10,6 +10,7 @@ use ccm_model::{Catalog, Event, Resource, ResourceIndex, RunSummary, SessionStar
 use ccm_redaction::Secrets;
 
 use crate::contract::ResourceType;
+use crate::gate::Gate;
 use crate::groups::Groups;
 use crate::late::LateValues;
 use crate::ledger::Ledger;
@@ -53,6 +54,8 @@ pub struct Run<'a> {
     pub describe_unchanged: bool,
     /// Apply these and what they depend on, and nothing else.
     pub only: Option<&'a [ResourceIndex]>,
+    /// Decides on every command and every change; [`OpenGate`](crate::OpenGate) allows all of them.
+    pub gate: &'a dyn Gate,
     /// What earlier runs have left to be refreshed, and where that is remembered; without it, none is.
     pub ledger: Option<&'a Ledger>,
 }

@@ -8,6 +8,7 @@ use ccm_model::{Artifact, Catalog, Failure, Missing, Reason, Resource, ResourceI
 
 use crate::ahead::Later;
 use crate::contract::{Binder, Described, Trigger};
+use crate::gate::PlannedChange;
 use crate::groups::Policy;
 use crate::known::Known;
 use crate::late::Progress;
@@ -57,6 +58,8 @@ pub(crate) struct ResourceStep<'a> {
     pub trigger: Option<Trigger>,
     written: &'a Resource,
     completed: OnceCell<Box<Resource>>,
+    /// Change that was decided on. Empty if the gate is open.
+    pub change: OnceCell<PlannedChange>,
 }
 
 impl<'a> ResourceStep<'a> {
@@ -68,7 +71,16 @@ impl<'a> ResourceStep<'a> {
         trigger: Option<Trigger>,
     ) -> Self {
         let written = host.run().catalog.resource(index);
-        Self { host, index, binder, policy, trigger, written, completed: OnceCell::new() }
+        Self {
+            host,
+            index,
+            binder,
+            policy,
+            trigger,
+            written,
+            completed: OnceCell::new(),
+            change: OnceCell::new(),
+        }
     }
 
     /// Returns the resource, with its late values once they are known.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use ccm_model::{Failure, FailureKind, Reason, ResourceIndex};
+use ccm_model::{Failure, FailureKind, Reason, Resource, ResourceIndex};
 use tracing::debug;
 
 use crate::ahead::{MAX_TRACED, Standing};
@@ -52,10 +52,12 @@ impl Together {
 }
 
 /// A neighbour that is to be changed as well.
-struct Neighbour {
+struct Neighbour<'a> {
     index: ResourceIndex,
+    resource: &'a Resource,
     managed: Box<dyn Managed>,
     reason: Reason,
+    noop_message: String,
     diff: Option<String>,
 }
 
@@ -66,7 +68,7 @@ pub(crate) async fn execute(
     managed: &mut dyn Managed,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let neighbours = neighbours(step, managed, context).await;
+    let neighbours = allowed(step, neighbours(step, managed, context).await).await;
     let executed: Vec<_> =
         std::iter::once(step.index).chain(neighbours.iter().map(|neighbour| neighbour.index)).collect();
     step.host.record_intents(&executed)?;
@@ -78,7 +80,7 @@ pub(crate) async fn execute(
     debug!(with = %Names::new(step.catalog(), &executed[1..], MAX_TRACED), "executing together");
     let mut indices = Vec::with_capacity(neighbours.len());
     let mut others = Vec::with_capacity(neighbours.len());
-    for Neighbour { index, managed, reason, diff } in neighbours {
+    for Neighbour { index, managed, reason, diff, .. } in neighbours {
         // This stays if a bug ends the execution: it may have changed any of them.
         let mut failure = Failure::new(
             FailureKind::Internal,
@@ -87,6 +89,7 @@ pub(crate) async fn execute(
         .because_of("internal error, this is a bug in ccm");
         failure.changed = true;
         let provider = managed.provider();
+        let diff = step.reported_diff(diff);
         step.host.together().put(index, Executed { provider, reason, diff, managed: Err(failure) });
         indices.push(index);
         others.push(managed);
@@ -99,16 +102,28 @@ pub(crate) async fn execute(
     own
 }
 
+/// Leaves out the neighbours that the gate refuses. Each of them is asked for again at its turn, and fails there.
+async fn allowed<'n>(step: &ResourceStep<'_>, neighbours: Vec<Neighbour<'n>>) -> Vec<Neighbour<'n>> {
+    let mut allowed = Vec::with_capacity(neighbours.len());
+    for neighbour in neighbours {
+        let Neighbour { resource, managed, reason, noop_message, diff, .. } = &neighbour;
+        if step.allows_with(resource, managed.provider(), reason, noop_message, diff.as_deref()).await {
+            allowed.push(neighbour);
+        }
+    }
+    allowed
+}
+
 /// Finds the neighbours that can be changed at once with a resource: those that come next in the walk, up to the
 /// first of another kind, that has to wait, or whose change does not go with the others. What is in its state
 /// already is passed over.
-async fn neighbours(
-    step: &ResourceStep<'_>,
+async fn neighbours<'s>(
+    step: &'s ResourceStep<'_>,
     first: &dyn Managed,
     context: &mut Context<'_>,
-) -> Vec<Neighbour> {
+) -> Vec<Neighbour<'s>> {
     let most = first.changes_at_once();
-    let mut found: Vec<Neighbour> = Vec::new();
+    let mut found: Vec<Neighbour<'_>> = Vec::new();
     // With a failure that ends the run the next must not have been touched.
     if most <= 1 || step.trigger.is_some() || step.policy.ends_on_failure {
         return found;
@@ -132,16 +147,23 @@ async fn neighbours(
                 managed
             }
         };
-        let (reason, diff) = match managed.decide(None) {
+        let (reason, noop_message, diff) = match managed.decide(None) {
             Decision::Keep { .. } => continue,
             Decision::Fail { .. } => break,
-            Decision::Change { reason, diff, .. } => (reason, diff),
+            Decision::Change { reason, noop_message, diff } => (reason, noop_message, diff),
         };
         let fits = first.goes_with(&*managed) && found.iter().all(|due| due.managed.goes_with(&*managed));
         if !first.is_like(&*managed) || !fits {
             break;
         }
-        found.push(Neighbour { index: later.index, managed, reason, diff });
+        found.push(Neighbour {
+            index: later.index,
+            resource: later.resource,
+            managed,
+            reason,
+            noop_message,
+            diff,
+        });
         if found.len() + 1 >= most {
             break;
         }

@@ -44,7 +44,7 @@ fn not_valid(errors: impl IntoIterator<Item = Diagnostic>) -> Failure {
     let mut failure = Failure::new(FailureKind::Properties, "the properties are not valid");
     for error in errors {
         failure.chain.push(error.one_line().into_owned());
-        failure.property = failure.property.or(error.property);
+        failure.property = failure.property.or(error.property.map(Into::into));
         failure.hints.extend(error.hints);
     }
     failure

@@ -20,7 +20,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::Stream;
+use ccm_model::{Failure, FailureKind, Refusal, Stream};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -56,6 +56,38 @@ pub struct Command {
     pub sandbox: Option<Sandbox>,
     /// Keeps its arguments out of debug messages.
     pub sensitive: bool,
+    /// Author of the command.
+    pub origin: Origin,
+    /// Purpose of the command.
+    pub role: Role,
+}
+
+/// Author of a command, for whoever judges commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The manifest, as a program and its arguments.
+    #[default]
+    Argv,
+    /// The manifest, as text for a shell: the last argument.
+    Shell,
+    /// ccm itself, which calls a tool of the system.
+    Ccm,
+}
+
+/// Purpose of a command, for whoever judges commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Changes the system as the manifest asks.
+    #[default]
+    Command,
+    /// Decides whether the command of a resource runs.
+    Guard,
+    /// Checks content or health.
+    Check,
+    /// Changes the system for a resource, such as `apt-get install`.
+    Tool,
+    /// Reads the state of the system for a resource, such as `systemctl show`.
+    Query,
 }
 
 impl Command {
@@ -72,7 +104,14 @@ impl Command {
             umask: None,
             sandbox: None,
             sensitive: false,
+            origin: Origin::default(),
+            role: Role::default(),
         }
+    }
+
+    /// Returns the text for the shell, if the manifest has written one.
+    pub fn shell_text(&self) -> Option<&str> {
+        self.args.last().filter(|_| self.origin == Origin::Shell)?.to_str()
     }
 }
 
@@ -387,6 +426,15 @@ pub enum StartError {
         /// The path.
         path: PathBuf,
     },
+    /// The gate of the run did not let it start.
+    #[serde(skip)]
+    #[error("{refusal}")]
+    Refused {
+        /// Answer of the gate.
+        refusal: Refusal,
+        /// `true` if the gate was asked in noop, in which nothing is approved.
+        noop: bool,
+    },
     /// Any other error.
     #[error("\"{}\" could not be started", program.display())]
     Spawn {
@@ -400,6 +448,15 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// Builds the failure of a resource whose command was not started.
+    pub fn failure(&self) -> Failure {
+        let failure = match self {
+            Self::Refused { refusal, .. } => Failure::refused(refusal),
+            _ => Failure::from_error(FailureKind::Start, self),
+        };
+        Failure { property: self.property().map(Into::into), ..failure }
+    }
+
     /// Returns the property of the resource that asked for the step that failed.
     pub fn property(&self) -> Option<&'static str> {
         match self {

@@ -78,8 +78,8 @@ pub use clock::{Clock, Deadline, SystemClock, after};
 #[cfg(feature = "testing")]
 pub use command::SandboxLayer;
 pub use command::{
-    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, Finished, Level, Means, Process,
-    Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
+    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, Finished, Level, Means, Origin,
+    Process, Role, Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use environment::{Terminal, absolute, environment, random, variable};

@@ -1,13 +1,12 @@
 //! Why a resource failed.
 
-use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Missing, StreamTail};
+use crate::{Intent, Missing, Refusal, RefusalKind, StreamTail};
 
 /// Failure of one resource.
 ///
@@ -17,7 +16,7 @@ pub struct Failure {
     /// Kind of the failure, for programs.
     pub kind: FailureKind,
     /// Name of the property that has to do with it.
-    pub property: Option<Cow<'static, str>>,
+    pub property: Option<Box<str>>,
     /// Where the manifest asks for what failed.
     pub location: Option<Box<Location>>,
     /// The error, then its causes: one layer each, lower case, no full stop.
@@ -30,6 +29,8 @@ pub struct Failure {
     pub output: Vec<StreamTail>,
     /// Prerequisite that an earlier resource could have made or removed.
     pub missing: Option<Box<Missing>>,
+    /// Intent that waits for an approval, if one is required.
+    pub intent: Option<Box<Intent>>,
 }
 
 /// Kind of a failure.
@@ -67,6 +68,10 @@ pub enum FailureKind {
     Capture,
     /// The state after the change is not the desired one.
     Verification,
+    /// A command or a change is not allowed.
+    Denied,
+    /// A command or a change has to be approved first.
+    ApprovalRequired,
     /// Resources of the child manifest failed.
     Child,
     /// The refresh ledger could not be written.
@@ -76,6 +81,13 @@ pub enum FailureKind {
     /// A kind that another version of ccm did not record, or that this version does not know.
     #[serde(other)]
     Unknown,
+}
+
+impl FailureKind {
+    /// Returns `true` if the gate of the run refused something.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::Denied | Self::ApprovalRequired)
+    }
 }
 
 /// Place in a manifest, as people name it.
@@ -115,12 +127,23 @@ impl Failure {
             changed: false,
             output: Vec::new(),
             missing: None,
+            intent: None,
         }
     }
 
     /// Builds a failure from an error and everything that caused it.
     pub fn from_error(kind: FailureKind, error: &dyn Error) -> Self {
         Self { chain: error_layers(error), ..Self::new(kind, "") }
+    }
+
+    /// Builds the failure of a resource that the gate of the run refused.
+    pub fn refused(refusal: &Refusal) -> Self {
+        let (kind, intent) = match &refusal.kind {
+            RefusalKind::Denied => (FailureKind::Denied, None),
+            RefusalKind::ApprovalRequired { intent } => (FailureKind::ApprovalRequired, intent.clone()),
+        };
+        let (hints, intent) = (refusal.hints.clone(), intent.map(Box::new));
+        Self { hints, intent, ..Self::new(kind, refusal.to_string()) }
     }
 
     /// Puts a layer above the others, which caused it.
@@ -139,7 +162,7 @@ impl Failure {
 
     /// Names the property that has to do with it.
     #[must_use]
-    pub fn of_property(mut self, property: impl Into<Cow<'static, str>>) -> Self {
+    pub fn of_property(mut self, property: impl Into<Box<str>>) -> Self {
         self.property = Some(property.into());
         self
     }

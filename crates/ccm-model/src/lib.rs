@@ -24,6 +24,7 @@ mod protocol;
 mod reason;
 mod reference;
 mod refresh;
+mod refusal;
 mod secret;
 mod source;
 mod suggest;
@@ -60,6 +61,7 @@ pub use protocol::{
 pub use reason::Reason;
 pub use reference::{ReferenceError, ResourceId};
 pub use refresh::{KeptBy, OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};
+pub use refusal::{Intent, Refusal, RefusalKind};
 pub use secret::SHORTEST_SECRET;
 pub use source::{Position, Source, SourceId, SourceMap, Span};
 pub use suggest::{closest, listed};

@@ -33,6 +33,14 @@ impl Redactor {
         event
     }
 
+    /// The properties without what has to be hidden.
+    pub fn redact_properties(&self, properties: Properties) -> Properties {
+        if self.is_empty() {
+            return properties;
+        }
+        self.properties(&properties).unwrap_or(properties)
+    }
+
     /// The summary without what has to be hidden.
     pub fn redact_summary(&self, mut summary: RunSummary) -> RunSummary {
         self.summary(&mut summary);

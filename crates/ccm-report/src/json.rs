@@ -200,6 +200,7 @@ impl Encoder {
                 kind: failure.kind,
                 property: failure.property.as_deref().map(Cow::from),
                 changed: failure.changed,
+                intent: failure.intent.as_deref().map(Cow::Borrowed),
             }),
             rule: transaction.reason.as_ref().map(|reason| Cow::from(&*reason.rule)),
             skip: skip.map(Cow::Borrowed),

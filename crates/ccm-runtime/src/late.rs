@@ -50,7 +50,7 @@ fn failure(mistakes: &[Diagnostic], texts: &SourceMap) -> Failure {
             None => message.into_owned(),
         });
         failure.location = failure.location.or(location.map(Box::new));
-        failure.property = failure.property.or_else(|| mistake.property.clone());
+        failure.property = failure.property.or_else(|| mistake.property.as_deref().map(Into::into));
         failure.hints.extend(mistake.hints.iter().cloned());
     }
     failure

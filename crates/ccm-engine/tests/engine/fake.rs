@@ -7,10 +7,10 @@ use std::pin::pin;
 use std::task::Poll;
 
 use ccm_engine::{
-    Binder, Context, Decision, Described, LateValues, Ledger, Managed, NoLateValues, Provider, Reading,
-    ResourceKind, ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
+    Binder, Context, Decision, Described, Gate, LateValues, Ledger, Managed, NoLateValues, OpenGate,
+    Provider, Reading, ResourceKind, ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
 };
-use ccm_host::{CancellationSource, Host, Level, Local, LocalExecutor, Runner};
+use ccm_host::{CancellationSource, Command, Executor, Host, Level, Local, LocalExecutor, Role, Runner};
 use ccm_model::{
     Artifact, Catalog, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields, Key, Map,
     Missing, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex, RunSummary, SkipCause,
@@ -33,7 +33,7 @@ thread_local! {
     static STOP: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-fn called(call: String) {
+pub(crate) fn called(call: String) {
     CALLS.with_borrow_mut(|calls| calls.push(call));
 }
 
@@ -77,6 +77,8 @@ pub(crate) struct Behaviour {
     stops: bool,
     /// Its execution never ends, which is as far as the run comes.
     hangs: bool,
+    /// Its execution runs a command.
+    runs: bool,
     /// What its execution yields for others, and leaves for the record.
     yields: String,
     /// What its read does on the way: ask (run a command), query (run one that changes nothing), share.
@@ -166,22 +168,29 @@ struct FakeProvider {
 /// What is read once for all.
 struct Database;
 
-async fn on_the_way(fake: &Behaviour, context: &Context<'_>) {
-    let command = ccm_host::Command::new("/bin/guard");
-    let mut on_line = |_: Stream, _: &str| {};
-    let ran = match &*fake.by {
-        "ask" => context.host.executor.run_tool(&command, context.cancellation, &mut on_line).await.is_ok(),
-        "query" => context.queries.run_tool(&command, context.cancellation, &mut on_line).await.is_ok(),
+async fn on_the_way(fake: &Behaviour, context: &Context<'_>) -> Result<(), Failure> {
+    match &*fake.by {
+        "ask" => start(Role::Guard, context.host.executor, context).await,
+        "query" => start(Role::Query, context.queries, context).await,
         "share" => {
             let read = async || {
                 called("open".to_owned());
                 Ok::<_, Failure>(Database)
             };
-            context.shared(read).await.is_ok()
+            context.shared(read).await.map(drop)
         }
-        _ => return,
-    };
-    assert!(ran, "a fake does not fail");
+        _ => Ok(()),
+    }
+}
+
+fn command(role: Role) -> Command {
+    Command { role, ..Command::new("/bin/guard") }
+}
+
+async fn start(role: Role, executor: &dyn Executor, context: &Context<'_>) -> Result<(), Failure> {
+    let command = command(role);
+    let ran = executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
+    ran.map(drop).map_err(|error| error.failure())
 }
 
 fn names(fakes: &[&Behaviour]) -> String {
@@ -227,9 +236,8 @@ impl Provider<FakeKind> for FakeProvider {
             assert!(fakes.iter().all(|fake| fake.breaks != "read panics"), "a panic in reading many");
             let mut states = Vec::new();
             for fake in fakes.iter().filter(|fake| fake.breaks != "read miscounts") {
-                on_the_way(fake, context).await;
-                let failure = || failed("read failed");
-                states.push(if fake.fails == "read" { Err(failure()) } else { Ok(fake.needs) });
+                let read = on_the_way(fake, context).await.map(|()| fake.needs);
+                states.push(if fake.fails == "read" { Err(failed("read failed")) } else { read });
             }
             states
         })
@@ -275,14 +283,14 @@ impl Provider<FakeKind> for FakeProvider {
             match reading {
                 Reading::Before { .. } => {
                     step(fake, "read")?;
-                    on_the_way(fake, context).await;
+                    on_the_way(fake, context).await?;
                     Ok(fake.needs)
                 }
                 Reading::After(_) => {
                     context.warn(format!("{} was verified", fake.name));
                     if self.at_once > 1 {
                         called(format!("verify {}", fake.name));
-                        on_the_way(fake, context).await;
+                        on_the_way(fake, context).await?;
                     }
                     Ok(false)
                 }
@@ -299,6 +307,9 @@ impl Provider<FakeKind> for FakeProvider {
         Box::pin(async move {
             look_before(&fake.name);
             step(fake, "execute")?;
+            if fake.runs {
+                start(Role::Command, context.host.executor, context).await?;
+            }
             if fake.hangs {
                 std::future::pending::<()>().await;
             }
@@ -319,9 +330,15 @@ impl Provider<FakeKind> for FakeProvider {
         &'a self,
         fake: &'a Behaviour,
         _: &'a bool,
-        _: &'a mut Context<'_>,
+        context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(std::future::ready(Ok(vec![format!("{} was foreseen", fake.name)])))
+        Box::pin(async move {
+            if fake.runs {
+                let asked = context.ask_gate(&command(Role::Command)).await;
+                asked.map_err(|error| error.failure())?;
+            }
+            Ok(vec![format!("{} was foreseen", fake.name)])
+        })
     }
 }
 
@@ -394,6 +411,7 @@ impl Binder for FakeType {
             declines: is("declines"),
             stops: is("stops"),
             hangs: is("hangs"),
+            runs: is("runs"),
             yields: text("yields"),
             by: text("by"),
             sort: text("sort"),
@@ -451,6 +469,7 @@ pub(crate) struct Options<'a> {
     pub secrets: Secrets,
     pub ledger: Option<&'a Ledger>,
     pub runner: Option<&'a dyn Runner>,
+    pub gate: Option<&'a dyn Gate>,
     /// Files that are there.
     pub there: &'a [&'a str],
 }
@@ -516,6 +535,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         diff: false,
         directory: std::path::Path::new("/"),
         state_directory: None,
+        gate: options.gate.unwrap_or(&OpenGate),
         ledger: options.ledger,
         describe_unchanged: true,
     };

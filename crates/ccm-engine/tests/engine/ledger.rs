@@ -7,7 +7,11 @@ use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ccm_engine::{LateValues, Ledger, LedgerError, LedgerRun, Progress, Resolved, pending};
+use ccm_engine::{
+    ChangeRequest, CommandRequest, Gate, LateValues, Ledger, LedgerError, LedgerRun, Progress, Resolved,
+    Verdict, pending,
+};
+use ccm_host::Local;
 use ccm_host::state::Directory;
 use ccm_model::{
     Catalog, Control, Failure, Group, GroupIndex, KeptBy, OwedCause, Resource, ResourceIndex, RunSummary,
@@ -288,6 +292,34 @@ fn an_execution_that_changes_nothing_takes_back_only_what_it_has_asked_for() {
     machine.killed(&["a needs hangs", "b subscribe=a"]);
     let ran = machine.run(&["a needs idle", "b subscribe=a"]);
     assert_eq!(ran, ["a stable", "b refreshed by a (owed: a since run2)"]);
+}
+
+/// Denies every change.
+struct Closed;
+
+impl Gate for Closed {
+    fn before_command<'a>(&'a self, _: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(std::future::ready(Verdict::Allow))
+    }
+
+    fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(std::future::ready(Verdict::Deny { reason: "no".to_owned(), hints: Vec::new() }))
+    }
+}
+
+#[test]
+fn a_change_that_the_gate_denies_owes_nothing() {
+    let machine = Machine::new();
+    let options = Options { gate: Some(&Closed), ..Options::default() };
+    let ran = machine.run_catalog(&catalog(&["a needs", "b subscribe=a"]), options);
+    assert_eq!(ran.lines, ["a failed: not allowed: no", "b unmet because of a"]);
+    assert_eq!(still(&ran.summary), [] as [&str; 0]);
+    assert!(!machine.state().join("refreshes").exists());
+    // What an earlier run has left stays owed.
+    machine.killed(&["a needs hangs", "b subscribe=a"]);
+    let options = Options { gate: Some(&Closed), ..Options::default() };
+    let ran = machine.run_catalog(&catalog(&["a", "b subscribe=a"]), options);
+    assert_eq!(still(&ran.summary), ["b<a since run2: failed"]);
 }
 
 #[test]

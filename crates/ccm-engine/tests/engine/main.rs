@@ -4,6 +4,7 @@
 mod ahead;
 mod children;
 mod fake;
+mod gate;
 mod ledger;
 mod noop;
 mod order;

@@ -49,16 +49,19 @@ impl From<TransactionLine<'_>> for Transaction {
                 Outcome::Skipped { cause: line.skip.map_or(recorded, Cow::into_owned) }
             }
             OutcomeName::Failed => {
-                let failure = line.failure;
+                let kind = line.failure.as_ref().map_or(FailureKind::Unknown, |failure| failure.kind);
+                let named = line.failure.map(|failure| (failure.property, failure.intent));
+                let (property, intent) = named.unwrap_or_default();
                 Outcome::Failed(Box::new(Failure {
-                    kind: failure.as_ref().map_or(FailureKind::Unknown, |failure| failure.kind),
+                    kind,
                     location: line.location.map(|location| Box::new(location.into_owned())),
                     chain: line.error.into_owned(),
                     hints: line.hints.into_owned(),
                     changed: line.changed,
                     output: Vec::new(),
                     missing: None,
-                    property: failure.and_then(|failure| Some(failure.property?.into_owned().into())),
+                    property: property.map(|property| property.into_owned().into()),
+                    intent: intent.map(|intent| Box::new(intent.into_owned())),
                 }))
             }
         };

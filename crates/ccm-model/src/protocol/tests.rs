@@ -9,10 +9,10 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::{
     Artifact, Artifacts, Catalog, Control, Counts, Dependency, Entry, Failure, FailureKind, Fields, Group,
-    GroupIndex, KeptBy, Key, Location, Map, Missing, Node, Outcome, OwedCause, OwedRefresh, Properties,
-    Reason, Refreshes, Resource, ResourceId, ResourceIndex, RunSummary, Scalar, ScalarStyle, SettledCause,
-    SettledRefresh, SkipCause, SourceId, Span, Spanned, StillOwed, StopCause, Stream, StreamTail,
-    Transaction, Value,
+    GroupIndex, Intent, KeptBy, Key, Location, Map, Missing, Node, Outcome, OwedCause, OwedRefresh,
+    Properties, Reason, Refreshes, Refusal, RefusalKind, Resource, ResourceId, ResourceIndex, RunSummary,
+    Scalar, ScalarStyle, SettledCause, SettledRefresh, SkipCause, SourceId, Span, Spanned, StillOwed,
+    StopCause, Stream, StreamTail, Transaction, Value,
 };
 
 fn id(text: &str) -> ResourceId {
@@ -63,7 +63,10 @@ fn failures() -> Vec<Failure> {
             .of_property("timeout")
             .with_missing(missing)
     };
-    missing.into_iter().map(full).chain([Failure::new(FailureKind::Internal, "no")]).collect()
+    let kind = RefusalKind::ApprovalRequired { intent: Some(Intent("01a2".to_owned())) };
+    let refused = Refusal { kind, reason: "rule 2".to_owned(), hints: vec!["approve it".to_owned()] };
+    let others = [Failure::new(FailureKind::Internal, "no"), Failure::refused(&refused)];
+    missing.into_iter().map(full).chain(others).collect()
 }
 
 #[test]

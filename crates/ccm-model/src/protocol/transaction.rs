@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::TransactionProtocol;
 use crate::json::{Nanoseconds, Timestamp, known};
-use crate::{FailureKind, Fields, Location, Outcome, OwedRefresh, ResourceId, SkipCause};
+use crate::{FailureKind, Fields, Intent, Location, Outcome, OwedRefresh, ResourceId, SkipCause};
 
 /// The line of a resource, at the end of its turn.
 ///
@@ -104,6 +104,9 @@ pub struct FailureLine<'a> {
     pub property: Option<Cow<'a, str>>,
     /// `true` if the system may have been changed before the failure.
     pub changed: bool,
+    /// Name of the intent that waits for an approval. Only a failure that requires an approval has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<Cow<'a, Intent>>,
 }
 
 /// Name of an outcome.

@@ -68,6 +68,8 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) 
         GuardVerdict::Broken(failure) => {
             Decision::Fail { reason: ExecRule::GuardFailed, failure: failure.clone() }
         }
+        GuardVerdict::Unknown { property, command } => triggered(false)
+            .unwrap_or_else(|| change(ExecRule::GuardUnknown { property, command: command.clone() })),
         GuardVerdict::Prevented(prevention) => keep(ExecRule::Prevented(prevention.clone())),
         verdict => triggered(true).unwrap_or_else(|| {
             change(match verdict {
@@ -126,6 +128,7 @@ mod tests {
                     let (property, command) = ("onlyif", "test".to_owned());
                     GuardVerdict::Prevented(Prevention { property, command, exit_code: 1 })
                 }
+                "unknown" => GuardVerdict::Unknown { property: "onlyif", command: "test".to_owned() },
                 "broken" => GuardVerdict::Broken(Failure::new(FailureKind::Guard, "broken")),
                 _ => GuardVerdict::NotRun,
             };
@@ -142,6 +145,6 @@ mod tests {
             assert_eq!((&*decided, &*why.to_string()), (action, reason), "{row}");
             rows += 1;
         }
-        assert_eq!(rows, 27);
+        assert_eq!(rows, 29);
     }
 }

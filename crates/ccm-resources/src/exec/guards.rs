@@ -1,8 +1,8 @@
 //! Running the guards.
 
 use ccm_engine::Context;
-use ccm_host::{Exit, LaunchPlan, Purpose};
-use ccm_model::{Failure, FailureKind, display_duration};
+use ccm_host::{Command, Exit, LaunchPlan, Purpose, Role, StartError};
+use ccm_model::{Failure, FailureKind, RefusalKind, display_duration};
 use ccm_redaction::REDACTED;
 use tracing::debug;
 
@@ -19,9 +19,8 @@ pub(crate) async fn run(exec: &Exec, context: &mut Context<'_>) -> Guards {
     let plan = match context.host.executor.resolve(&launch, Purpose::Run).await {
         Ok(plan) => plan,
         Err(error) => {
-            let failure =
-                exec.start_failure(&error, context.directory).because_of("the guards could not be asked");
-            guards.verdict = GuardVerdict::Broken(Failure { kind: FailureKind::Guard, ..failure });
+            let failure = exec.start_failure(&error, context.directory);
+            guards.verdict = broken(failure.because_of("the guards failed to run"));
             return guards;
         }
     };
@@ -36,14 +35,15 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
     for (guard, wants_success) in onlyif.chain(unless) {
         let property = if wants_success { "onlyif" } else { "unless" };
         let code = match exit_code(exec, plan, guard, context).await {
-            Ok(code) => code,
+            Ok(Some(code)) => code,
+            Ok(None) => {
+                guards.verdict = GuardVerdict::Unknown { property, command: shown(exec, guard) };
+                continue;
+            }
             Err(failure) => {
                 let shown = shown(exec, guard);
-                let failure = failure.because_of(format!("`{property}` `{shown}` could not be asked"));
-                guards.verdict = GuardVerdict::Broken(Failure {
-                    kind: FailureKind::Guard,
-                    ..failure.of_property(property)
-                });
+                let failure = failure.because_of(format!("`{property}` `{shown}` failed to run"));
+                guards.verdict = broken(failure.of_property(property));
                 return;
             }
         };
@@ -56,20 +56,34 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
             guards.verdict = GuardVerdict::Prevented(Prevention { property, command, exit_code: code });
             return;
         }
-        guards.verdict = GuardVerdict::Allowed;
+        if guards.verdict == GuardVerdict::NotRun {
+            guards.verdict = GuardVerdict::Allowed;
+        }
     }
 }
 
+/// Returns the verdict of a guard that failed to run. A refusal keeps its kind.
+fn broken(failure: Failure) -> GuardVerdict {
+    let kind = if failure.kind.is_refusal() { failure.kind } else { FailureKind::Guard };
+    GuardVerdict::Broken(Failure { kind, ..failure })
+}
+
+/// Runs a guard. Returns `None` for one that noop does not run, because somebody would have to approve it first.
 async fn exit_code(
     exec: &Exec,
     plan: &dyn LaunchPlan,
     guard: &Guard,
     context: &mut Context<'_>,
-) -> Result<i32, Failure> {
-    let command = guard.line.command(exec, plan)?;
+) -> Result<Option<i32>, Failure> {
+    let command = Command { role: Role::Guard, ..guard.line.command(exec, plan)? };
     let mut ignore = |_, _: &str| {};
-    let run = plan.run(&command, context.cancellation, &mut ignore);
-    let finished = run.await.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
+    let finished = match plan.run(&command, context.cancellation, &mut ignore).await {
+        Ok(finished) => finished,
+        Err(StartError::Refused { refusal, noop: true }) if refusal.kind != RefusalKind::Denied => {
+            return Ok(None);
+        }
+        Err(error) => return Err(exec.start_failure(&error, plan.program_base())),
+    };
     not_enforced(finished.enforced.as_ref()).for_each(|warning| context.warn(warning));
     for process in &finished.left_running {
         context.warn(format!("left running by a guard: {process}"));
@@ -84,9 +98,9 @@ async fn exit_code(
             Some(failure) => {
                 Err(failure.with_hint("to ask whether a program is there, use `command -v NAME`"))
             }
-            None => Ok(127),
+            None => Ok(Some(127)),
         },
-        Exit::Code(code) => Ok(*code),
+        Exit::Code(code) => Ok(Some(*code)),
         Exit::Signal { name, .. } => Err(with_output(format!("it was killed by {name}"))),
         Exit::TimedOut { after } => {
             let failure = with_output(format!("it timed out after {}", display_duration(*after)));

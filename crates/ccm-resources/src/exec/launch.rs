@@ -45,9 +45,8 @@ impl Exec {
                 let message = format!("a program of exec#{} was not found{path}", self.name);
                 Failure::new(FailureKind::Start, message)
             }
-            _ => Failure::from_error(FailureKind::Start, error),
+            _ => error.failure(),
         };
-        failure.property = error.property().map(Into::into);
         match error {
             StartError::NotFound { name, .. } if name.contains('/') => {
                 failure.missing = Some(Missing::Path(program_base.join(name)).into());

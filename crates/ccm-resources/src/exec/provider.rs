@@ -290,7 +290,10 @@ async fn preflight(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Fa
     let launch = exec.launch(context.directory);
     let plan = context.host.executor.resolve(&launch, Purpose::Preflight).await;
     let plan = plan.map_err(|error| exec.start_failure(&error, context.directory))?;
-    let enforced = plan.preflight(&exec.line.command(exec, &*plan)?);
+    let command = exec.line.command(exec, &*plan)?;
+    let asked = context.ask_gate(&command).await;
+    asked.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
+    let enforced = plan.preflight(&command);
     let enforced = enforced.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
     Ok(not_enforced(enforced.as_ref()).collect())
 }

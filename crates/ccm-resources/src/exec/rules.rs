@@ -23,6 +23,13 @@ pub(crate) enum ExecRule {
     Prevented(Prevention),
     /// All guards allow it.
     GuardsAllow,
+    /// Noop did not run a guard that somebody would have to approve first.
+    GuardUnknown {
+        /// The property that holds the guard.
+        property: &'static str,
+        /// The guard as it may be shown.
+        command: String,
+    },
     /// Not every file in `creates` exists.
     CreatesMissing,
     /// No property keeps it from running.
@@ -50,6 +57,7 @@ impl Rule for ExecRule {
             Self::GuardFailed => "guard_failed",
             Self::Prevented(_) => "guard_prevents",
             Self::GuardsAllow => "guards_allow",
+            Self::GuardUnknown { .. } => "guard_unknown",
             Self::CreatesMissing => "creates_missing",
             Self::NothingPrevents => "nothing_prevents",
             Self::UnchangedReturn(_) => "unchanged_return",
@@ -66,6 +74,12 @@ impl fmt::Display for ExecRule {
             }
             Self::Prevented(Prevention { property, command, exit_code }) => {
                 return write!(formatter, "`{property}` `{command}` exited with {exit_code}");
+            }
+            Self::GuardUnknown { property, command } => {
+                return write!(
+                    formatter,
+                    "`{property}` `{command}` needs an approval, and noop did not run it"
+                );
             }
             Self::UnchangedReturn(code) => {
                 return write!(formatter, "exit code {code} means nothing was changed");

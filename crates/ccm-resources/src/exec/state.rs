@@ -48,6 +48,13 @@ pub(crate) enum GuardVerdict {
     Allowed,
     /// A guard prevents the command.
     Prevented(Prevention),
+    /// No guard prevents the command, and this one was not run, because noop approves nothing.
+    Unknown {
+        /// Property that holds the guard.
+        property: &'static str,
+        /// The guard as it may be shown.
+        command: String,
+    },
     /// A guard failed to run: it did not start, was killed or took too long.
     Broken(Failure),
 }

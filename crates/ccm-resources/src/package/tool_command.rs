@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{Command, Exit, Finished, Host, Level};
+use ccm_host::{Command, Exit, Finished, Host, Level, Origin, Role};
 use ccm_model::{Failure, FailureKind, Stream, display_duration};
 
 use super::desired::Package;
@@ -70,6 +70,8 @@ impl ToolCommand {
             args: self.args.iter().map(Into::into).collect(),
             environment,
             timeout,
+            origin: Origin::Ccm,
+            role: Role::Tool,
             ..Command::new(PathBuf::from(self.program))
         }
     }
@@ -88,7 +90,7 @@ pub(crate) async fn query(
     scope: QueryScope<'_>,
     is_short: bool,
 ) -> Result<CommandOutput, Failure> {
-    let command = call.command(scope.host, Some(QUERY_TIMEOUT));
+    let command = Command { role: Role::Query, ..call.command(scope.host, Some(QUERY_TIMEOUT)) };
     let finished = if is_short {
         let host = Host { executor: scope.queries, ..scope.host };
         let mut ignore = |_, _: &str| ControlFlow::Continue(());
@@ -96,8 +98,7 @@ pub(crate) async fn query(
     } else {
         scope.queries.run_tool(&command, scope.cancellation, &mut |_, _| {}).await
     };
-    let finished =
-        evaluate_exit(call, finished.map_err(|error| Failure::from_error(FailureKind::Start, &error))?)?;
+    let finished = evaluate_exit(call, finished.map_err(|error| error.failure())?)?;
     if finished.stdout.truncated() {
         let message = format!("the output of {} is too large", call.title);
         return Err(Failure::new(FailureKind::Read, message));
@@ -139,7 +140,7 @@ pub(crate) async fn run_waiting_for_locks(
         let stop_timeout = if call.is_harmful_to_interrupt { STOP_TIMEOUT } else { Duration::ZERO };
         let finished = match host.run_patiently(&command, cancellation, stop_timeout, &mut on_line).await {
             Ok(finished) => finished,
-            Err(error) => break Err(Failure::from_error(FailureKind::Start, &error)),
+            Err(error) => break Err(error.failure()),
         };
         for process in &finished.left_running {
             context.note(format!("left running: {} {}", process.pid, process.name));

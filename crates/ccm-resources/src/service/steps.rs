@@ -119,6 +119,9 @@ async fn run_steps(
     let done = systemctl.run(&[verb.command(), "--", &service.unit], limit, context).await;
     let Err(failure) = done else { return Ok(()) };
     let mut failure = failure.because_of(format!("`systemctl {}` did not succeed", verb.command()));
+    if failure.kind.is_refusal() {
+        return Err(Failure { changed, ..failure });
+    }
     if let Ok(unit) = show_one(service, systemctl, context).await {
         failure.chain.extend(exit_description(&unit));
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{Command, Executor, Exit, Host, StartError};
+use ccm_host::{Command, Exit, Host, Origin, Role, StartError};
 use ccm_model::{Failure, FailureKind, Missing, Stream, StreamTail, display_duration};
 
 use crate::output_tail::{tail, text};
@@ -34,7 +34,7 @@ impl Systemctl {
     /// Asks something, and returns what was printed.
     pub(crate) async fn query(&self, arguments: &[&str], context: &Context<'_>) -> Result<String, Failure> {
         let what = arguments.first().copied().unwrap_or_default();
-        let printed = self.call(arguments, QUERY_TIMEOUT, context.queries, context).await;
+        let printed = self.call(arguments, QUERY_TIMEOUT, Role::Query, context).await;
         printed.map_err(|failure| failure.because_of(format!("`systemctl {what}` could not be asked")))
     }
 
@@ -45,19 +45,20 @@ impl Systemctl {
         limit: Duration,
         context: &Context<'_>,
     ) -> Result<String, Failure> {
-        self.call(arguments, limit, context.host.executor, context).await
+        self.call(arguments, limit, Role::Tool, context).await
     }
 
     async fn call(
         &self,
         arguments: &[&str],
         limit: Duration,
-        executor: &dyn Executor,
+        role: Role,
         context: &Context<'_>,
     ) -> Result<String, Failure> {
         let whose = self.user.then_some("--user");
         let first = whose.into_iter().chain(["--no-ask-password", "--no-pager"]);
-        let command = self.command(&self.program, first.chain(arguments.iter().copied()), limit);
+        let command = self.command(&self.program, first.chain(arguments.iter().copied()), limit, role);
+        let executor = if role == Role::Query { context.queries } else { context.host.executor };
         let finished = executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
         let finished = finished.map_err(|error| start_failure(&error))?;
         match finished.exit {
@@ -85,7 +86,7 @@ impl Systemctl {
     ) -> Option<StreamTail> {
         let program = find("journalctl", context.host).ok()?;
         let run = async |arguments: &[&str]| {
-            let command = self.command(&program, arguments.iter().copied(), QUERY_TIMEOUT);
+            let command = self.command(&program, arguments.iter().copied(), QUERY_TIMEOUT, Role::Query);
             context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await
         };
         if !self.user {
@@ -106,11 +107,14 @@ impl Systemctl {
         program: &Path,
         arguments: impl Iterator<Item = &'a str>,
         timeout: Duration,
+        role: Role,
     ) -> Command {
         Command {
             args: arguments.map(Into::into).collect(),
             environment: self.environment.clone(),
             timeout: Some(timeout),
+            origin: Origin::Ccm,
+            role,
             ..Command::new(program)
         }
     }
@@ -153,7 +157,7 @@ pub(crate) fn stopped_failure() -> Failure {
 }
 
 fn start_failure(error: &StartError) -> Failure {
-    let mut failure = Failure::from_error(FailureKind::Start, error);
+    let mut failure = error.failure();
     if let StartError::NotFound { name, .. } = error {
         failure.missing = Some(Missing::Program(name.clone()).into());
     }

@@ -6,6 +6,9 @@ mod build;
 mod confined;
 mod executors;
 mod expecting;
+#[path = "../gate/mod.rs"]
+mod gate;
+mod gated;
 mod machine;
 mod mistakes;
 #[path = "../run/mod.rs"]

@@ -1,10 +1,11 @@
 //! Packages of Debian: reading, queries, changes and reports.
 
-use ccm_host::Exit;
-use ccm_model::Outcome;
+use ccm_host::{Exit, Host, LocalExecutor, Role};
+use ccm_model::{FailureKind, Outcome};
 use ccm_testkit::FakeFile;
 use serde_json::json;
 
+use crate::gate::RoleGate;
 use crate::machine::{Machine, policy, status, told};
 use crate::package;
 use crate::run::{failure, printed};
@@ -578,4 +579,27 @@ fn longest_timeout_counts_for_a_common_call() {
     ] {
         assert_eq!(seconds(limits), expected, "{limits:?}");
     }
+}
+
+#[test]
+fn a_gate_tells_questions_from_changes_and_stays_in_the_failure() {
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["zsh - 5.9-4"]));
+    let executor = LocalExecutor::new(&machine.runner, &machine.runner.fake, &machine.files);
+    let host = Host {
+        executor: &executor,
+        system: &machine.runner.fake,
+        files: &machine.files,
+        clock: &machine.clock,
+    };
+    let gate = RoleGate::denying(Role::Tool);
+    let done = gate.run(vec![package("zsh", &[])], false, host).pop().expect("a transaction");
+    let asked = gate.asked();
+    assert_eq!(asked.first().map(String::as_str), Some("Query: ccm /usr/bin/dpkg-query"), "{asked:?}");
+    assert_eq!(asked.last().map(String::as_str), Some("Tool: ccm /usr/bin/apt-get"), "{asked:?}");
+    assert_eq!(asked.iter().filter(|asked| asked.starts_with("change: ")).count(), 1);
+    assert_eq!((failure(&done).kind, failure(&done).changed), (FailureKind::Denied, false));
+    let gate = RoleGate::denying(Role::Query);
+    let done = gate.run(vec![package("zsh", &[])], false, host).pop().expect("a transaction");
+    assert_eq!(failure(&done).kind, FailureKind::Denied);
 }

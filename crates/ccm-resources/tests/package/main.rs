@@ -6,6 +6,8 @@ mod apt;
 mod build;
 mod dnf;
 mod errors;
+#[path = "../gate/mod.rs"]
+mod gate;
 mod index;
 mod machine;
 #[path = "../run/mod.rs"]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ccm_engine::{NoLateValues, ResourceType, Run, Stop};
+use ccm_engine::{Gate, NoLateValues, OpenGate, ResourceType, Run, Stop};
 use ccm_host::{Cancellation, Captured, Exit, Finished, Host};
 use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
@@ -34,6 +34,17 @@ pub(crate) fn run_types(
     host: Host<'_>,
     manner: &Manner<'_>,
 ) -> Vec<Transaction> {
+    run_gated(types, resources, host, manner, &OpenGate)
+}
+
+/// The same behind a gate.
+pub(crate) fn run_gated(
+    types: &[&'static dyn ResourceType],
+    resources: Vec<Resource>,
+    host: Host<'_>,
+    manner: &Manner<'_>,
+    gate: &dyn Gate,
+) -> Vec<Transaction> {
     let catalog = Catalog { resources, ..Catalog::default() };
     let types: Vec<_> = types.iter().map(|found| *found as _).collect();
     let run = Run {
@@ -49,6 +60,7 @@ pub(crate) fn run_types(
         diff: manner.diff,
         directory: manner.directory,
         state_directory: manner.state_directory,
+        gate,
         ledger: None,
         describe_unchanged: manner.describe_unchanged,
     };

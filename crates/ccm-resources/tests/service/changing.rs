@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use ccm_host::Exit;
-use ccm_model::{Outcome, Stream};
+use ccm_host::{Exit, Host, LocalExecutor, Role};
+use ccm_model::{FailureKind, Outcome, Stream};
 
+use crate::gate::RoleGate;
 use crate::machine::{Machine, SYSTEMCTL};
 use crate::run::{failure, printed};
 use crate::service;
@@ -245,4 +246,23 @@ fn whoever_may_not_change_services_is_told_what_to_do() {
         let transaction = machine.apply(service("web", &[]));
         assert_eq!(failure(&transaction).hints, ["run ccm as root, or let polkit allow it"]);
     }
+}
+
+#[test]
+fn a_gate_tells_questions_from_changes_and_stays_in_the_failure() {
+    let machine = Machine::new();
+    machine.has("inactive dead", &[]);
+    let executor = LocalExecutor::new(&machine.runner, &machine.runner, &machine.files);
+    let host =
+        Host { executor: &executor, system: &machine.runner, files: &machine.files, clock: &machine.clock };
+    let gate = RoleGate::denying(Role::Tool);
+    let done = gate.run(vec![service("web", &[])], false, host).pop().expect("a transaction");
+    let expected =
+        ["Query: ccm systemctl", "change: it is not running", "Query: ccm systemctl", "Tool: ccm systemctl"];
+    assert_eq!(gate.asked(), expected);
+    assert_eq!((failure(&done).kind, failure(&done).changed), (FailureKind::Denied, false));
+    assert_eq!(machine.done(), [] as [&str; 0]);
+    let gate = RoleGate::denying(Role::Query);
+    let done = gate.run(vec![service("web", &[])], false, host).pop().expect("a transaction");
+    assert_eq!(failure(&done).kind, FailureKind::Denied);
 }

@@ -4,6 +4,8 @@
 #[path = "../build/mod.rs"]
 mod build;
 mod changing;
+#[path = "../gate/mod.rs"]
+mod gate;
 mod machine;
 mod mistakes;
 mod reading;

@@ -1,0 +1,281 @@
+//! The gate of a run, which decides on commands and changes before they happen.
+
+use std::fmt;
+
+use ccm_host::{Cancellation, Command, Executor, Finished, Local, Runner, RunnerMiddleware, StartError};
+use ccm_model::{
+    Claim, Failure, Intent, Location, Properties, Reason, Refusal, RefusalKind, Resource, ResourceId, Stream,
+};
+use ccm_properties::OwnProperties;
+
+use crate::contract::Trigger;
+use crate::run::Run;
+use crate::shown;
+use crate::step::ResourceStep;
+
+/// Decides on every command and every change of a run before it happens.
+///
+/// For each resource the engine asks in this order: before each command that reads its state or is one of its guards, before
+/// its change, before each command of that change, before each command that verifies the change. Resources that are changed
+/// together are asked for one by one. In noop there is no change and no command of it; the gate is asked about both all the
+/// same, so that noop shows the refusal that a run would end with.
+///
+/// A refusal is the failure of the resource, of the kind `denied` or `approval_required`. Nothing is changed then, and the
+/// ledger of refreshes is not written.
+pub trait Gate {
+    /// Decides on a command that is about to start.
+    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict>;
+
+    /// Decides on a change that a resource is about to make.
+    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict>;
+
+    /// Returns `true` if the gate allows everything. It is asked nothing else then.
+    fn is_open(&self) -> bool {
+        false
+    }
+}
+
+/// Answer of a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may happen.
+    Allow,
+    /// It may not happen.
+    Deny {
+        /// Reason, for people.
+        reason: String,
+        /// Advice on what to do about it.
+        hints: Vec<String>,
+    },
+    /// It may happen once somebody has approved it. The run does not wait: the resource fails, and a later run finds the
+    /// approval.
+    Wait {
+        /// Reason, for people.
+        reason: String,
+        /// Advice on what to do about it.
+        hints: Vec<String>,
+        /// Intent that waits for the approval. `None` if none was recorded, as in noop.
+        intent: Option<Intent>,
+    },
+}
+
+/// Gate that allows everything and costs nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenGate;
+
+impl Gate for OpenGate {
+    fn before_command<'a>(&'a self, _: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(std::future::ready(Verdict::Allow))
+    }
+
+    fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(std::future::ready(Verdict::Allow))
+    }
+
+    fn is_open(&self) -> bool {
+        true
+    }
+}
+
+/// Command that is about to start.
+#[derive(Debug)]
+pub struct CommandRequest<'a> {
+    /// Resource that it is for. Of resources that are read or changed together, the first.
+    pub resource: GatedResource<'a>,
+    /// `true` if the resource is in noop.
+    pub noop: bool,
+    /// The command. It is not redacted, because it has to be judged as it is: what is shown or stored of it has to be
+    /// redacted first.
+    pub command: &'a Command,
+    /// Change of the resource that was decided on. `None` while its state is read.
+    pub change: Option<&'a PlannedChange>,
+}
+
+/// Change that a resource is about to make.
+#[derive(Debug)]
+pub struct ChangeRequest<'a> {
+    /// The resource.
+    pub resource: GatedResource<'a>,
+    /// `true` if the resource is in noop.
+    pub noop: bool,
+    /// The change.
+    pub change: &'a PlannedChange,
+}
+
+/// Change that was decided on. Its texts are redacted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedChange {
+    /// Name of the provider that makes it.
+    pub provider: &'static str,
+    /// Rule that led to it.
+    pub reason: Reason,
+    /// The change in the voice of noop, such as `Would have executed`.
+    pub message: String,
+    /// Change of content as a unified diff, if the type has one.
+    pub diff: Option<String>,
+    /// `true` if it was triggered by a change of a resource that this one subscribes to.
+    pub is_triggered: bool,
+}
+
+/// Resource that a gate is asked about.
+#[derive(Clone, Copy)]
+pub struct GatedResource<'a> {
+    run: &'a Run<'a>,
+    resource: &'a Resource,
+}
+
+impl<'a> GatedResource<'a> {
+    /// Returns type and name. The name may hold a secret, so it has to be redacted before it is shown or stored.
+    pub fn id(&self) -> &'a ResourceId {
+        &self.resource.id
+    }
+
+    /// Returns the second name. It may hold a secret as well.
+    pub fn alias(&self) -> Option<&'a str> {
+        self.resource.alias.as_deref()
+    }
+
+    /// Returns the `ensure` that was asked for, if it was given.
+    pub fn ensure(&self) -> Option<&'a str> {
+        self.resource.ensure.as_ref().map(|ensure| ensure.value.as_str())
+    }
+
+    /// Returns the properties without secrets, and without those that a `sensitive` resource hides.
+    pub fn properties(&self) -> Properties {
+        let table = self.run.resource_type(self.resource).map(OwnProperties::properties).unwrap_or_default();
+        self.run.secrets.redactor().redact_properties(shown::properties(table, &self.resource.properties))
+    }
+
+    /// Returns what the resource claims to manage, such as a path or a unit.
+    pub fn claims(&self) -> Vec<Claim<'a>> {
+        self.run.resource_type(self.resource).map(|found| found.claims(self.resource)).unwrap_or_default()
+    }
+
+    /// Returns where the manifest names the resource, if that is known.
+    pub fn location(&self) -> Option<Location> {
+        self.run.late.location(self.resource.span)
+    }
+}
+
+impl fmt::Debug for GatedResource<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("GatedResource").field("type", &self.id().type_name).finish_non_exhaustive()
+    }
+}
+
+impl Verdict {
+    fn into_result(self) -> Result<(), Refusal> {
+        match self {
+            Self::Allow => Ok(()),
+            Self::Deny { reason, hints } => Err(Refusal { kind: RefusalKind::Denied, reason, hints }),
+            Self::Wait { reason, hints, intent } => {
+                Err(Refusal { kind: RefusalKind::ApprovalRequired { intent }, reason, hints })
+            }
+        }
+    }
+}
+
+impl ResourceStep<'_> {
+    /// Asks the gate about a command of the resource.
+    pub(crate) async fn before_command(&self, command: &Command) -> Result<(), StartError> {
+        let run = self.host.run();
+        if run.gate.is_open() {
+            return Ok(());
+        }
+        let resource = GatedResource { run, resource: self.resource() };
+        let noop = self.policy.noop;
+        let request = CommandRequest { resource, noop, command, change: self.change.get() };
+        let verdict = run.gate.before_command(&request).await;
+        verdict.into_result().map_err(|refusal| StartError::Refused { refusal, noop })
+    }
+
+    /// Asks the gate about the change of the resource, which was decided on.
+    pub(crate) async fn before_change(
+        &self,
+        provider: &'static str,
+        reason: &Reason,
+        message: &str,
+        diff: Option<&str>,
+    ) -> Result<(), Failure> {
+        if self.host.run().gate.is_open() {
+            return Ok(());
+        }
+        let change = self.plan(provider, reason, message, diff, self.trigger.as_ref());
+        self.ask(self.resource(), self.change.get_or_init(|| change)).await
+    }
+
+    /// Asks the gate about the change of another resource that would be made together with the change of this one. Returns
+    /// `true` if the gate allows it.
+    pub(crate) async fn allows_with(
+        &self,
+        other: &Resource,
+        provider: &'static str,
+        reason: &Reason,
+        message: &str,
+        diff: Option<&str>,
+    ) -> bool {
+        if self.host.run().gate.is_open() {
+            return true;
+        }
+        self.ask(other, &self.plan(provider, reason, message, diff, None)).await.is_ok()
+    }
+
+    /// Returns a diff if the report is to show it. A gate sees diffs whether the report shows them or not.
+    pub(crate) fn reported_diff(&self, diff: Option<String>) -> Option<String> {
+        let run = self.host.run();
+        diff.filter(|_| run.diff || run.gate.is_open())
+    }
+
+    async fn ask(&self, resource: &Resource, change: &PlannedChange) -> Result<(), Failure> {
+        let run = self.host.run();
+        let request =
+            ChangeRequest { resource: GatedResource { run, resource }, noop: self.policy.noop, change };
+        let verdict = run.gate.before_change(&request).await;
+        verdict.into_result().map_err(|refusal| Failure::refused(&refusal))
+    }
+
+    fn plan(
+        &self,
+        provider: &'static str,
+        reason: &Reason,
+        message: &str,
+        diff: Option<&str>,
+        trigger: Option<&Trigger>,
+    ) -> PlannedChange {
+        let redactor = self.host.run().secrets.redactor();
+        let reason =
+            Reason { rule: reason.rule.clone(), text: redactor.redact(&reason.text).into_owned().into() };
+        PlannedChange {
+            provider,
+            reason,
+            message: redactor.redact(message).into_owned(),
+            diff: diff.map(|diff| redactor.redact_lines(diff).into_owned()),
+            is_triggered: trigger.is_some(),
+        }
+    }
+}
+
+/// Executor of the commands that the gate of the run allows.
+pub(crate) struct GatedExecutor<'a> {
+    pub step: &'a ResourceStep<'a>,
+    pub executor: &'a dyn Executor,
+}
+
+impl RunnerMiddleware for GatedExecutor<'_> {
+    fn inner(&self) -> &dyn Executor {
+        self.executor
+    }
+
+    fn run_around<'a>(
+        &'a self,
+        runner: &'a dyn Runner,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        Box::pin(async move {
+            self.step.before_command(command).await?;
+            runner.run(command, cancellation, on_line).await
+        })
+    }
+}

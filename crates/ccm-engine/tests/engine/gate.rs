@@ -1,0 +1,265 @@
+//! What the gate of a run is asked, when, and what its refusals come to.
+
+use std::cell::RefCell;
+
+use ccm_engine::{ChangeRequest, CommandRequest, Gate, GatedResource, PlannedChange, Verdict};
+use ccm_host::{Local, Role};
+use ccm_model::{Event, Failure, FailureKind, Intent, Node, Outcome};
+use ccm_redaction::Secrets;
+
+use crate::fake::{Options, Ran, called, catalog, run_with};
+
+/// Answers a question, which it gets as text: `guard of a`, `change of a`.
+type Answer = Box<dyn Fn(&str) -> Verdict>;
+
+/// Writes every question between the calls of providers, and answers as a test wants.
+struct FakeGate {
+    answer: Answer,
+    changes: RefCell<Vec<PlannedChange>>,
+    resources: RefCell<Vec<String>>,
+}
+
+impl FakeGate {
+    fn new(answer: impl Fn(&str) -> Verdict + 'static) -> Self {
+        Self { answer: Box::new(answer), changes: RefCell::default(), resources: RefCell::default() }
+    }
+
+    /// Denies this one question.
+    fn denying(question: &'static str) -> Self {
+        Self::new(move |asked| if asked == question { denied() } else { Verdict::Allow })
+    }
+
+    fn asked(&self, question: &str, noop: bool) -> Local<'_, Verdict> {
+        let noop = if noop { " in noop" } else { "" };
+        called(format!("gate: {question}{noop}"));
+        Box::pin(std::future::ready((self.answer)(question)))
+    }
+
+    fn see(&self, resource: GatedResource<'_>) {
+        let property =
+            |name: &str| resource.properties().get(name).and_then(Node::as_text).map(str::to_owned);
+        let claims: Vec<String> = resource.claims().iter().map(|claim| claim.key.to_string()).collect();
+        let seen = format!("{} token={:?} claims={claims:?}", resource.id(), property("token"));
+        self.resources.borrow_mut().push(seen);
+    }
+}
+
+fn denied() -> Verdict {
+    Verdict::Deny { reason: "rule 1".to_owned(), hints: vec!["change it elsewhere".to_owned()] }
+}
+
+impl Gate for FakeGate {
+    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+        let role = match request.command.role {
+            Role::Guard => "guard",
+            Role::Query => "query",
+            Role::Command => "command",
+            Role::Check | Role::Tool => "tool",
+        };
+        self.see(request.resource);
+        self.changes.borrow_mut().extend(request.change.cloned());
+        self.asked(&format!("{role} of {}", request.resource.id().name), request.noop)
+    }
+
+    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+        self.see(request.resource);
+        self.changes.borrow_mut().push(request.change.clone());
+        self.asked(&format!("change of {}", request.resource.id().name), request.noop)
+    }
+}
+
+fn run(lines: &[&str], noop: bool, gate: &dyn Gate) -> Ran {
+    run_with(&catalog(lines), &Options { noop, gate: Some(gate), ..Options::default() })
+}
+
+/// The failure of a resource.
+fn failure(ran: &Ran, name: &str) -> Failure {
+    let found = ran.events.iter().find_map(|event| match event {
+        Event::ResourceFinished(ended) if &*ended.id.name == name => match &ended.outcome {
+            Outcome::Failed(failure) => Some((**failure).clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    found.expect("a failure")
+}
+
+#[test]
+fn a_resource_is_asked_about_from_its_guards_to_its_command() {
+    let gate = FakeGate::new(|_| Verdict::Allow);
+    let ran = run(&["a needs by=ask runs", "b by=query", "c"], false, &gate);
+    assert_eq!(ran.lines, ["a changed", "b stable", "c stable"]);
+    let expected = [
+        "read a",
+        "gate: guard of a",
+        "gate: change of a",
+        "execute a",
+        "gate: command of a",
+        "read b",
+        "gate: query of b",
+        "read c",
+    ];
+    assert_eq!(ran.calls, expected);
+    let change = PlannedChange {
+        provider: "fake",
+        reason: ccm_model::Reason::new("not_in_state", "not in state"),
+        message: "Would have moved".to_owned(),
+        diff: Some("+moved\n".to_owned()),
+        is_triggered: false,
+    };
+    assert_eq!(*gate.changes.borrow(), [change.clone(), change], "the command is one of the change");
+}
+
+#[test]
+fn a_trigger_is_part_of_the_change() {
+    let gate = FakeGate::new(|_| Verdict::Allow);
+    run(&["a needs", "b subscribe=a"], false, &gate);
+    assert_eq!(
+        gate.changes.borrow().iter().map(|change| change.is_triggered).collect::<Vec<_>>(),
+        [false, true]
+    );
+}
+
+#[test]
+fn a_guard_that_is_denied_fails_its_resource_and_invalidates_nothing() {
+    let gate = FakeGate::denying("guard of a");
+    let ran = run(&["x provider=four", "a needs by=ask", "y provider=four", "z require=a"], false, &gate);
+    assert_eq!(ran.lines[1..], ["a failed: not allowed: rule 1", "y stable", "z unmet because of a"]);
+    assert_eq!(ran.calls, ["read many x,y", "read a", "gate: guard of a"]);
+    let failure = failure(&ran, "a");
+    assert_eq!((failure.kind, failure.changed), (FailureKind::Denied, false));
+    assert_eq!(failure.hints, ["change it elsewhere"]);
+}
+
+#[test]
+fn a_query_that_is_denied_fails_its_resource() {
+    let ran = run(&["a needs by=query"], false, &FakeGate::denying("query of a"));
+    assert_eq!(ran.lines, ["a failed: not allowed: rule 1"]);
+    assert_eq!(failure(&ran, "a").kind, FailureKind::Denied);
+}
+
+#[test]
+fn a_change_that_is_denied_is_not_made() {
+    let ran = run(&["a needs", "b subscribe=a", "c needs"], false, &FakeGate::denying("change of a"));
+    assert_eq!(ran.lines, ["a failed: not allowed: rule 1", "b unmet because of a", "c changed"]);
+    assert_eq!(ran.calls, ["read a", "gate: change of a", "read c", "gate: change of c", "execute c"]);
+    assert!(!failure(&ran, "a").changed);
+}
+
+#[test]
+fn a_command_of_a_change_that_is_denied_is_not_run() {
+    let ran = run(&["a needs runs"], false, &FakeGate::denying("command of a"));
+    assert_eq!(ran.lines, ["a failed: not allowed: rule 1"]);
+    assert_eq!(failure(&ran, "a").kind, FailureKind::Denied);
+}
+
+#[test]
+fn what_waits_for_an_approval_fails_and_names_the_intent() {
+    for question in ["change of a", "guard of a", "command of a"] {
+        let gate = FakeGate::new(move |asked| {
+            if asked != question {
+                return Verdict::Allow;
+            }
+            Verdict::Wait {
+                reason: "rule 2".to_owned(),
+                hints: vec!["`ccm approve 7K3F`".to_owned()],
+                intent: Some(Intent("7K3F".to_owned())),
+            }
+        });
+        let ran = run(&["a needs by=ask runs"], false, &gate);
+        assert_eq!(ran.lines, ["a failed: needs an approval: rule 2"], "{question}");
+        let failure = failure(&ran, "a");
+        assert_eq!((failure.kind, failure.changed), (FailureKind::ApprovalRequired, false), "{question}");
+        assert_eq!(failure.intent.as_deref(), Some(&Intent("7K3F".to_owned())));
+        assert_eq!(failure.hints, ["`ccm approve 7K3F`"]);
+    }
+}
+
+#[test]
+fn a_neighbour_that_is_denied_is_left_out_and_fails_at_its_turn() {
+    let lines = ["a needs provider=four", "b needs provider=four", "c needs provider=four"];
+    let ran = run(&lines, false, &FakeGate::denying("change of b"));
+    assert_eq!(ran.lines, ["a changed", "b failed: not allowed: rule 1", "c changed"]);
+    let expected = [
+        "read many a,b,c",
+        "gate: change of a",
+        "gate: change of b",
+        "gate: change of c",
+        "execute many a,c",
+        "verify a",
+        "read b",
+        "gate: change of b",
+        "verify c",
+    ];
+    assert_eq!(ran.calls, expected);
+    // Nobody is asked about before the first is allowed.
+    let ran = run(&lines, false, &FakeGate::denying("change of a"));
+    assert_eq!(ran.calls[..3], ["read many a,b,c", "gate: change of a", "gate: change of b"]);
+    assert_eq!(ran.lines, ["a failed: not allowed: rule 1", "b changed", "c changed"]);
+}
+
+#[test]
+fn noop_shows_the_refusal_of_a_run() {
+    for question in ["change of a", "command of a", "guard of a"] {
+        let ran = run(&["a needs by=ask runs", "b needs"], true, &FakeGate::denying(question));
+        let expected = ["a failed: not allowed: rule 1", "b would change: Would have moved"];
+        assert_eq!(ran.lines, expected, "{question}");
+        let failure = failure(&ran, "a");
+        assert_eq!((failure.kind, failure.changed), (FailureKind::Denied, false), "{question}");
+        assert!(!ran.calls.iter().any(|call| call.starts_with("execute")), "{:?}", ran.calls);
+    }
+    let ran = run(&["a needs by=ask runs"], true, &FakeGate::new(|_| Verdict::Allow));
+    let expected =
+        ["read a", "gate: guard of a in noop", "gate: change of a in noop", "gate: command of a in noop"];
+    assert_eq!(ran.calls, expected);
+    assert_eq!(ran.lines, ["a would change: Would have moved"]);
+}
+
+#[test]
+fn the_gate_sees_a_resource_without_secrets() {
+    let secrets = Secrets::new();
+    secrets.add(["swordfish"]);
+    let gate = FakeGate::new(|_| Verdict::Allow);
+    let catalog = catalog(&["/etc/x needs token=swordfish"]);
+    run_with(&catalog, &Options { gate: Some(&gate), secrets, ..Options::default() });
+    let expected = ["fake#/etc/x token=Some(\"[redacted]\") claims=[\"/etc/x\"]"];
+    assert_eq!(*gate.resources.borrow(), expected);
+}
+
+#[test]
+fn a_diff_that_only_the_gate_asked_for_is_not_reported() {
+    let ran = run(
+        &["a needs", "b needs provider=four", "c needs provider=four"],
+        false,
+        &FakeGate::new(|_| Verdict::Allow),
+    );
+    for event in &ran.events {
+        if let Event::ResourceFinished(ended) = event {
+            assert_eq!((ended.outcome.word(), &ended.diff), ("changed", &None));
+        }
+    }
+}
+
+/// Denies what it is asked, although it is open.
+struct Open;
+
+impl Gate for Open {
+    fn before_command<'a>(&'a self, _: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(std::future::ready(denied()))
+    }
+
+    fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(std::future::ready(denied()))
+    }
+
+    fn is_open(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_open_gate_is_asked_nothing() {
+    let lines = ["a needs by=ask runs", "b needs provider=four", "c needs provider=four by=query"];
+    assert_eq!(run(&lines, false, &Open).lines, ["a changed", "b changed", "c changed"]);
+    assert_eq!(run(&lines, true, &Open).summary.counts.changed, 3);
+}

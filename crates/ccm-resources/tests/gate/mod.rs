@@ -1,0 +1,79 @@
+//! A gate that refuses commands of one role, and runs behind it.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict};
+use ccm_host::{Cancellation, Host, Local, Origin, Role};
+use ccm_model::{Resource, Transaction};
+use ccm_redaction::Secrets;
+use ccm_resources::types;
+
+use crate::run::{Manner, run_gated};
+
+/// Refuses commands of one role, and remembers what it was asked.
+pub(crate) struct RoleGate {
+    pub role: Role,
+    pub verdict: Verdict,
+    pub asked: RefCell<Vec<String>>,
+}
+
+impl RoleGate {
+    pub(crate) fn new(role: Role, verdict: Verdict) -> Self {
+        Self { role, verdict, asked: RefCell::default() }
+    }
+
+    pub(crate) fn denying(role: Role) -> Self {
+        Self::new(role, Verdict::Deny { reason: "rule 1".to_owned(), hints: Vec::new() })
+    }
+
+    /// Applies resources.
+    pub(crate) fn run(&self, resources: Vec<Resource>, noop: bool, host: Host<'_>) -> Vec<Transaction> {
+        run_behind(self, resources, noop, host)
+    }
+
+    /// The questions, each once in a row.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        let mut asked = self.asked.borrow().clone();
+        asked.dedup();
+        asked
+    }
+}
+
+/// Applies resources behind any gate.
+pub(crate) fn run_behind(
+    gate: &dyn Gate,
+    resources: Vec<Resource>,
+    noop: bool,
+    host: Host<'_>,
+) -> Vec<Transaction> {
+    let manner = Manner {
+        noop,
+        diff: false,
+        directory: Path::new("/"),
+        state_directory: None,
+        secrets: &Secrets::new(),
+        cancellation: &Cancellation::never(),
+        describe_unchanged: true,
+    };
+    run_gated(&types(), resources, host, &manner, gate)
+}
+
+impl Gate for RoleGate {
+    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+        let command = request.command;
+        let text = match command.origin {
+            Origin::Argv => format!("argv {}", command.program.display()),
+            Origin::Shell => format!("shell `{}`", command.shell_text().unwrap_or_default()),
+            Origin::Ccm => format!("ccm {}", command.program.display()),
+        };
+        self.asked.borrow_mut().push(format!("{:?}: {text}", command.role));
+        let verdict = if command.role == self.role { self.verdict.clone() } else { Verdict::Allow };
+        Box::pin(std::future::ready(verdict))
+    }
+
+    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+        self.asked.borrow_mut().push(format!("change: {}", request.change.reason));
+        Box::pin(std::future::ready(Verdict::Allow))
+    }
+}

@@ -86,7 +86,7 @@ impl fmt::Display for ExecRule {
             }
             Self::CreatesExist => "everything in `creates` exists",
             Self::NotTriggered => "`refresh_only`, and nothing it subscribes to changed",
-            Self::GuardFailed => "a guard could not be asked",
+            Self::GuardFailed => "a guard failed to run",
             Self::GuardsAllow => "the guards allow it",
             Self::CreatesMissing => "not everything in `creates` exists",
             Self::NothingPrevents => "nothing says that it need not run",

@@ -35,7 +35,7 @@ impl Systemctl {
     pub(crate) async fn query(&self, arguments: &[&str], context: &Context<'_>) -> Result<String, Failure> {
         let what = arguments.first().copied().unwrap_or_default();
         let printed = self.call(arguments, QUERY_TIMEOUT, Role::Query, context).await;
-        printed.map_err(|failure| failure.because_of(format!("`systemctl {what}` could not be asked")))
+        printed.map_err(|failure| failure.because_of(format!("`systemctl {what}` failed")))
     }
 
     /// Runs `systemctl` with these arguments, and returns what it printed if it said that all went well.

@@ -57,7 +57,7 @@ fn a_guard_that_is_denied_stays_denied() {
         let done = apply(&machine, &gate, exec("make", &[("onlyif", "test -e x")]), noop);
         let failure = failure(&done);
         assert_eq!(failure.kind, FailureKind::Denied);
-        assert_eq!(failure.chain, ["`onlyif` `test -e x` could not be asked", "not allowed: rule 1"]);
+        assert_eq!(failure.chain, ["`onlyif` `test -e x` failed to run", "not allowed: rule 1"]);
         assert_eq!((failure.property.as_deref(), failure.changed), (Some("onlyif"), false));
     }
     assert_eq!(machine.runner.lines(), [] as [&str; 0]);

@@ -106,7 +106,7 @@ fn a_guard_that_can_not_be_asked_fails_the_resource() {
     let missing = machine.apply(exec("x", &[("unless", "nosuch -v")]));
     assert_eq!(
         failure(&missing).chain,
-        ["`unless` `nosuch -v` could not be asked", "\"nosuch\" not found in PATH"]
+        ["`unless` `nosuch -v` failed to run", "\"nosuch\" not found in PATH"]
     );
     assert!(!failure(&missing).changed);
     for (exit, message) in [
@@ -117,7 +117,7 @@ fn a_guard_that_can_not_be_asked_fails_the_resource() {
         let machine = Machine::new();
         machine.runner.answer_with("slow", FakeRunner::finished(exit));
         let transaction = machine.apply(exec("x", &[("unless", "slow")]));
-        assert_eq!(failure(&transaction).chain, ["`unless` `slow` could not be asked", message]);
+        assert_eq!(failure(&transaction).chain, ["`unless` `slow` failed to run", message]);
         assert_eq!(machine.runner.lines(), ["slow"]);
     }
 }

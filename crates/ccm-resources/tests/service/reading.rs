@@ -132,7 +132,7 @@ fn what_says_nothing_of_systemd_is_told_with_its_cause() {
         .answer_with(&asked, printed(Exit::Code(1), "", "Failed to connect to bus: Host is down\n"));
     assert_eq!(
         failure(&machine.apply(service("web", &[]))).chain,
-        ["`systemctl show` could not be asked", "Failed to connect to bus: Host is down"]
+        ["`systemctl show` failed", "Failed to connect to bus: Host is down"]
     );
     machine.runner.without("systemctl");
     let transaction = machine.apply(service("web", &[]));

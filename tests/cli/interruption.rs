@@ -44,6 +44,23 @@ fn a_signal_ends_the_command_and_the_rest_is_skipped() {
 }
 
 #[test]
+fn a_signal_ends_ccm_while_it_reads_the_manifest() {
+    let scratch = Scratch::new();
+    let made = std::process::Command::new("mkfifo").arg(scratch.path().join("manifest.yaml")).status();
+    assert!(made.expect("mkfifo").success());
+    let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
+    // It can be opened once ccm has opened it as well, which then waits for its text.
+    let options = std::fs::File::options().write(true).open(scratch.path().join("manifest.yaml"));
+    let writer = options.expect("the other end");
+    running.signal("TERM");
+    let called = running.finish();
+    drop(writer);
+    assert_eq!(called.code, 143, "{}", called.shown());
+    assert_eq!(called.stderr, "error: SIGTERM ended ccm; nothing was run\n");
+    assert!(!scratch.state().exists());
+}
+
+#[test]
 fn a_second_signal_kills_at_once_and_the_summary_still_comes() {
     let scratch = Scratch::new();
     // It notices TERM, says so, and goes on; only KILL ends it.

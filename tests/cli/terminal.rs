@@ -25,17 +25,9 @@ impl OnTerminal {
             "manifest.yaml",
             format!("ccm: {{resources: [{{exec: {{name: slow, command: {}}}}}]}}", scratch.at("slow")),
         );
-        let binary =
-            std::env::var("CCM_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_ccm").to_owned());
         let command =
-            format!("env -i {variables} {binary} apply manifest.yaml --state-dir {state} {options}");
-        let script = Command::new("script")
-            .args(["-qfec", &command, "typescript"])
-            .current_dir(scratch.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("script");
+            format!("env -i {variables} {} apply manifest.yaml --state-dir {state} {options}", binary());
+        let script = on_terminal(&scratch, &command);
         wait_until("the command runs", || scratch.has("begun"));
         Self { scratch, script }
     }
@@ -56,6 +48,42 @@ impl OnTerminal {
         let text = text.lines().filter(|line| !line.starts_with("Script ")).collect::<Vec<_>>().join("\n");
         (text, scratch.read("report").unwrap_or_default())
     }
+}
+
+fn binary() -> String {
+    std::env::var("CCM_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_ccm").to_owned())
+}
+
+/// Starts a command on a terminal of its own. What the terminal shows goes to the file `typescript`.
+fn on_terminal(scratch: &Scratch, command: &str) -> Child {
+    Command::new("script")
+        .args(["-qfec", command, "typescript"])
+        .current_dir(scratch.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("script")
+}
+
+#[test]
+fn work_on_a_file_that_takes_its_time_shows_itself_and_can_be_interrupted() {
+    let scratch = Scratch::new();
+    // It takes minutes to read, and nothing else happens meanwhile.
+    let source = std::fs::File::create(scratch.path().join("source")).expect("a file");
+    source.set_len(1 << 40).expect("a long file");
+    let copy = scratch.at("copy");
+    scratch
+        .write("manifest.yaml", format!("ccm: {{resources: [{{file: [{{{copy}: {{source: source}}}}]}}]}}"));
+    let apply = format!("{} apply manifest.yaml --state-dir {}", binary(), scratch.state().display());
+    let mut script = on_terminal(&scratch, &format!("echo $$ > pid; exec env -i TERM=xterm {apply}"));
+    let shown = || scratch.read("typescript").unwrap_or_default();
+    wait_until("the file shows itself", || shown().contains("/copy running "));
+    let pid = scratch.read("pid").expect("the process");
+    let killed = Command::new("kill").args(["-INT", pid.trim()]).status().expect("kill");
+    assert!(killed.success());
+    script.wait().expect("its end");
+    assert!(shown().contains("the run was stopped by SIGINT"), "{}", shown());
+    assert!(!scratch.has("copy"));
 }
 
 #[test]

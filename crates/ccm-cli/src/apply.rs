@@ -1,73 +1,94 @@
 //! `ccm apply`: the wiring of a run.
 
-use std::cell::RefCell;
 use std::mem::ManuallyDrop;
-use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ccm_model::RunSummary;
-use ccm_runtime::process::signals::{Signal, Signals};
+use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{NonBlockingWriter, after};
-use ccm_runtime::{Canceller, Emitted, ExitCode, Level, Manifest, Mode, RecordEnd, Run, RunOptions, Sink};
+use ccm_runtime::{
+    Canceller, Emitted, Event, ExitCode, Level, Manifest, Mode, RecordEnd, Run, RunOptions, Session, Sink,
+    spawn,
+};
 
 use crate::arguments::{Apply, Output};
 use crate::console::Console;
 use crate::debug_log::DebugLog;
 use crate::listeners::{self, Listeners};
+use crate::reactor::{Shared, attend};
 use crate::state::cannot_start;
-use crate::{diagnostics, idempotence, manifest, session, show, state, watch};
+use crate::{diagnostics, idempotence, manifest, session, show, state};
 
 /// Applies a manifest, from the command line to the exit code.
-pub(crate) fn run(arguments: &Apply, console: &Console, log: &DebugLog) -> ExitCode {
-    let session = session::open_with(console, &arguments.state);
-    let input = match manifest::read(console, &session, &arguments.manifest, &arguments.values) {
-        Ok(input) => input,
-        Err(code) => return code,
-    };
-    // Nobody waits until it is freed piece by piece: the process ends when it has been used.
-    let manifest = match session.load(&input) {
-        Ok(manifest) => ManuallyDrop::new(manifest),
-        Err(errors) => return manifest::not_loaded(console, &errors, &input),
-    };
-    if !arguments.quiet {
-        diagnostics::print(console, manifest.warnings());
+pub(crate) fn run(arguments: Apply, console: &Console, log: &DebugLog) -> ExitCode {
+    match begin(arguments, console, log) {
+        Ok(code) => code,
+        Err(error) => cannot_start(console, &error),
     }
-    if arguments.render {
-        return show_rendered(console, &manifest);
-    }
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return cannot_start(console, &error),
-    };
-    let events_file = match listeners::events_file(arguments, console) {
-        Ok(events_file) => events_file,
-        Err(code) => return code,
-    };
-    let mode = if arguments.noop { Mode::Plan } else { Mode::Apply };
-    let is_written = arguments.output != Output::Text || events_file.is_some();
-    let canceller = Canceller::new();
-    let options = RunOptions {
-        only: arguments.only.clone(),
-        fail_on_error: arguments.fail_on_error,
-        diff: arguments.diff,
-        describe_unchanged: is_written,
-        json_lines: is_written,
-        lock_wait: arguments.lock_wait,
-        keep_runs: arguments.keep_runs,
-        canceller: canceller.clone(),
-    };
+}
+
+/// Applies the manifest on a thread of its own, and attends to that.
+fn begin(arguments: Apply, console: &Console, log: &DebugLog) -> std::io::Result<ExitCode> {
+    // Before the first thread is started, which could get a signal otherwise.
+    let signals = Signals::listen()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let shared = Arc::new(Shared::default());
+    let timeout = arguments.timeout;
+    let config = session::config(console, arguments.state.state_dir.clone());
+    let work = Work { arguments, console: console.clone(), log: log.clone(), shared: Arc::clone(&shared) };
     runtime.block_on(async {
-        let signals = match Signals::listen() {
-            Ok(signals) => signals,
-            Err(error) => return cannot_start(console, &error),
+        let job = spawn(config, async move |session| work.run(session).await)?;
+        Ok(attend(job, &signals, timeout, &shared, console).await)
+    })
+}
+
+/// Work of the thread that applies a manifest.
+struct Work {
+    arguments: Apply,
+    console: Console,
+    log: DebugLog,
+    shared: Arc<Shared>,
+}
+
+impl Work {
+    async fn run(self, session: Session) -> ExitCode {
+        let Self { arguments, console, log, shared } = &self;
+        let session = session::with_notices(session, console);
+        let input = match manifest::read(console, &session, &arguments.manifest, &arguments.values) {
+            Ok(input) => input,
+            Err(code) => return code,
+        };
+        // Nobody waits until it is freed piece by piece: the process ends when it has been used.
+        let manifest = match session.load(&input) {
+            Ok(manifest) => ManuallyDrop::new(manifest),
+            Err(errors) => return manifest::not_loaded(console, &errors, &input),
+        };
+        if !arguments.quiet {
+            diagnostics::print(console, manifest.warnings());
+        }
+        if arguments.render {
+            return show_rendered(console, &manifest);
+        }
+        let events_file = match listeners::events_file(arguments, console) {
+            Ok(events_file) => events_file,
+            Err(code) => return code,
+        };
+        shared.loaded();
+        let mode = if arguments.noop { Mode::Plan } else { Mode::Apply };
+        let is_written = arguments.output != Output::Text || events_file.is_some();
+        let options = RunOptions {
+            only: arguments.only.clone(),
+            fail_on_error: arguments.fail_on_error,
+            diff: arguments.diff,
+            describe_unchanged: is_written,
+            json_lines: is_written,
+            lock_wait: arguments.lock_wait,
+            keep_runs: arguments.keep_runs,
+            canceller: shared.canceller.clone(),
         };
         // It holds the lock until everything is written.
-        let begun = tokio::select! {
-            biased;
-            begun = manifest.begin(mode, options) => begun,
-            signal = signals.next() => return wait_ended(console, signal),
-        };
-        let mut run = match begun {
+        let mut run = match manifest.begin(mode, options).await {
             Ok(run) => run,
             Err(error) => return state::not_begun(console, &session, &error),
         };
@@ -76,71 +97,58 @@ pub(crate) fn run(arguments: &Apply, console: &Console, log: &DebugLog) -> ExitC
             Err(error) => return cannot_start(console, &error),
         };
         log.write_through(&screen);
-        let listeners = RefCell::new(Listeners::new(arguments, events_file, (output.clone(), screen)));
-        if let Err(error) = watch::begin(signals, arguments.timeout, canceller.clone()) {
-            return cannot_start(console, &error);
-        }
-        let mut sink = Report { listeners: &listeners };
-        let mut summary = with_progress(run.apply(&mut sink), &listeners).await;
+        shared.begun(Listeners::new(arguments, events_file, (output.clone(), screen)));
+        let mut summary = run.apply(&mut Report { shared, verifies: false }).await;
         let mut code = ExitCode::of(&summary, arguments.detailed_exitcodes);
         if arguments.verify_idempotent {
-            let verified = idempotence::verify(&mut run, &summary, code, &listeners);
-            match with_progress(verified, &listeners).await {
+            let mut report = Report { shared, verifies: true };
+            match run.verify_idempotent(&summary, code, &mut report).await {
                 Ok(verification) => {
                     record_ended(console, &verification.first);
                     idempotence::show(console, &verification);
-                    if verification.is_verified() {
-                        listeners.borrow_mut().verified();
+                    if let Some(listeners) =
+                        shared.listeners().as_mut().filter(|_| verification.is_verified())
+                    {
+                        listeners.verified();
                     }
                     (summary, code) = (verification.summary, verification.code);
                 }
                 Err(error) => code = idempotence::not_verified(console, &session, input.name(), &error, code),
             }
         }
-        let ended = listeners.into_inner().end_report();
+        let ended = shared.listeners().take().map(Listeners::end_report);
         tokio::select! {
             biased;
             () = output.drained() => log.write_at_once(),
-            () = given_up(&canceller) => {}
+            () = given_up(&shared.canceller) => {}
         }
-        let code = ended.finish(console, output.result(), code);
+        let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));
         end_record(console, &mut run, &summary, code)
-    })
+    }
 }
 
 /// Sink of the events of a run that reports them.
-pub(crate) struct Report<'l> {
-    pub(crate) listeners: &'l RefCell<Listeners>,
+struct Report<'s> {
+    shared: &'s Shared,
+    /// The run verifies the one before.
+    verifies: bool,
 }
 
 impl Sink for Report<'_> {
     fn accept(&mut self, Emitted { event, line }: Emitted<'_>) {
-        self.listeners.borrow_mut().accept(&event, line.as_ref());
+        if let Some(listeners) = &mut *self.shared.listeners() {
+            if self.verifies && matches!(event, Event::SessionStarted(_)) {
+                listeners.begin_verification();
+            }
+            listeners.accept(&event, line.as_ref());
+        }
     }
 
     fn flush(&mut self) {
-        self.listeners.borrow_mut().write_out();
+        if let Some(listeners) = &mut *self.shared.listeners() {
+            listeners.write_out();
+        }
     }
-}
-
-/// Shows what takes long while a run goes on.
-async fn with_progress<T>(run: impl Future<Output = T>, listeners: &RefCell<Listeners>) -> T {
-    let mut progress = pin!(listeners::show_progress(listeners));
-    tokio::select! {
-        biased;
-        result = run => result,
-        never = &mut progress => match never {},
-    }
-}
-
-/// Writes that a signal ended the wait for the lock.
-fn wait_ended(console: &Console, signal: std::io::Result<Signal>) -> ExitCode {
-    let signal = match signal {
-        Ok(signal) => signal,
-        Err(error) => return cannot_start(console, &error),
-    };
-    console.error(&format!("{} ended the wait for another run; nothing was run", signal.name), &[], &[]);
-    ExitCode::Signal(u8::try_from(signal.number).unwrap_or_default())
 }
 
 /// Ends the record of a run, and returns the exit code.

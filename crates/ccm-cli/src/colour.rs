@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstream::ColorChoice;
 
 /// Returns a writer of the text report that leaves colours in or takes them out, as was chosen.
-pub(crate) fn coloured(output: impl Write + 'static, choice: ColorChoice) -> Box<dyn Write> {
+pub(crate) fn coloured(output: impl Write + Send + 'static, choice: ColorChoice) -> Box<dyn Write + Send> {
     match choice {
         ColorChoice::Never => Box::new(Colourless { output, pending: Vec::new(), in_code: false }),
         _ => Box::new(output),

@@ -1,46 +1,11 @@
 //! `ccm apply --verify-idempotent`: a second run of the manifest, which has to change nothing again.
 
-use std::cell::RefCell;
-
-use ccm_model::RunSummary;
 use ccm_report::owed_line;
-use ccm_runtime::{
-    ChangedAgain, Emitted, Event, ExitCode, Run, Session, Sink, Verification, VerificationError,
-};
+use ccm_runtime::{ChangedAgain, ExitCode, Session, Verification, VerificationError};
 
 use crate::apply::record_ended;
 use crate::console::Console;
-use crate::listeners::Listeners;
 use crate::{diagnostics, manifest, state};
-
-/// Applies the manifest of a run once more.
-pub(crate) async fn verify(
-    run: &mut Run<'_>,
-    first: &RunSummary,
-    code: ExitCode,
-    listeners: &RefCell<Listeners>,
-) -> Result<Verification, VerificationError> {
-    run.verify_idempotent(first, code, &mut SecondReport { listeners }).await
-}
-
-/// Sink of the events of a second run.
-struct SecondReport<'l> {
-    listeners: &'l RefCell<Listeners>,
-}
-
-impl Sink for SecondReport<'_> {
-    fn accept(&mut self, Emitted { event, line }: Emitted<'_>) {
-        let mut listeners = self.listeners.borrow_mut();
-        if matches!(event, Event::SessionStarted(_)) {
-            listeners.begin_verification();
-        }
-        listeners.accept(&event, line.as_ref());
-    }
-
-    fn flush(&mut self) {
-        self.listeners.borrow_mut().write_out();
-    }
-}
 
 /// Writes why there was no second run, and returns the exit code.
 pub(crate) fn not_verified(

@@ -1,24 +1,18 @@
 //! Everybody who listens to a run: the report, the events file, the terminal.
 
-use std::cell::RefCell;
-use std::convert::Infallible;
 use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anstream::AutoStream;
 use ccm_model::Event;
 use ccm_report::{JsonDocument, JsonLine, JsonLines, Progress, ReportError, TextReport, Verbosity};
-use ccm_runtime::process::{Clock as _, NonBlockingWriter, SystemClock, Terminal, after, variable};
+use ccm_runtime::process::{Clock as _, NonBlockingWriter, SystemClock, Terminal, variable};
 use ccm_runtime::{EventsFile, ExitCode};
 
 use crate::arguments::{self, Apply, Output};
 use crate::colour::coloured;
 use crate::console::Console;
 use crate::debug_log;
-
-/// How often those who watch a run are brought up to date.
-const TICK: Duration = Duration::from_millis(500);
 
 /// Opens the file that `--events-file` or `CCM_EVENTS_FILE` names.
 pub(crate) fn events_file(arguments: &Apply, console: &Console) -> Result<Option<EventsFile>, ExitCode> {
@@ -42,7 +36,7 @@ pub(crate) fn events_file(arguments: &Apply, console: &Console) -> Result<Option
 
 /// What goes to standard output.
 enum Report {
-    Text(TextReport<Box<dyn Write>>),
+    Text(TextReport<Box<dyn Write + Send>>),
     Lines(JsonLines<NonBlockingWriter>),
     Document(JsonDocument<NonBlockingWriter>),
 }
@@ -144,7 +138,8 @@ impl Listeners {
         }
     }
 
-    fn tick(&mut self) {
+    /// Brings the line that shows the progress up to date.
+    pub(crate) fn tick(&mut self) {
         if let Some(terminal) = self.terminal
             && let Some(text) = self.progress.tick(self.clock.monotonic(), terminal.width())
         {
@@ -185,14 +180,6 @@ impl Ended {
             code = code.and_failed();
         }
         code
-    }
-}
-
-/// Keeps everybody who watches up to date, for as long as it is polled.
-pub(crate) async fn show_progress(listeners: &RefCell<Listeners>) -> Infallible {
-    loop {
-        after(Some(TICK)).await;
-        listeners.borrow_mut().tick();
     }
 }
 

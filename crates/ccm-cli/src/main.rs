@@ -14,12 +14,12 @@ mod history;
 mod idempotence;
 mod listeners;
 mod manifest;
+mod reactor;
 mod session;
 mod show;
 mod state;
 mod status;
 mod validate;
-mod watch;
 
 use std::process;
 
@@ -50,7 +50,7 @@ fn main() -> process::ExitCode {
     };
     let log = debug_log::install(arguments.verbose, &console);
     let code = match arguments.command {
-        Command::Apply(apply) => apply::run(&Apply { verbose: arguments.verbose, ..apply }, &console, &log),
+        Command::Apply(apply) => apply::run(Apply { verbose: arguments.verbose, ..apply }, &console, &log),
         Command::Validate(validate) => validate::run(&validate, &console),
         Command::Graph(graph) => show::graph(&graph, &console),
         Command::History(history) => history::run(&history, &console),

@@ -3,11 +3,12 @@
 use std::io;
 
 use ccm_runtime::{
-    BeginError, ExitCode, LedgerError, LockError, NameMissing, Session, StatusError, StoreError,
+    BeginError, ExitCode, LedgerError, LockError, NameMissing, Session, StatusError, StopCause, StoreError,
     UnknownResource, UnknownResources,
 };
 
 use crate::console::Console;
+use crate::reactor::signal_code;
 
 /// Advice about a ledger that others can write.
 pub(crate) const UNTRUSTED_HINT: &str =
@@ -17,6 +18,7 @@ pub(crate) const UNTRUSTED_HINT: &str =
 pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError) -> ExitCode {
     let nothing = |hints: &[String]| console.error_of(error, "nothing was run", hints);
     match error {
+        BeginError::Cancelled(cause) => return wait_ended(console, cause),
         BeginError::Selection(unknown) => return not_selected(console, unknown),
         BeginError::Runner(error) => return cannot_start(console, error),
         BeginError::State(error) => nothing(&[error.hint()]),
@@ -34,6 +36,14 @@ pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError
         _ => nothing(&[]),
     }
     ExitCode::NothingRun
+}
+
+/// Writes that a signal ended the wait for another run.
+fn wait_ended(console: &Console, cause: &StopCause) -> ExitCode {
+    // Time is counted from the beginning of a run, so only a signal ends the wait.
+    let StopCause::Signal { name, number } = cause else { return ExitCode::NothingRun };
+    console.error(&format!("{name} ended the wait for another run; nothing was run"), &[], &[]);
+    signal_code(*number)
 }
 
 /// Writes that ccm itself could not be set up.

@@ -9,6 +9,6 @@
 //! [`Canceller`](crate::Canceller).
 
 pub use ccm_host::{
-    Clock, Deadline, NonBlockingWriter, PrepareError, SystemClock, Terminal, after, prepare_process, variable,
+    Clock, NonBlockingWriter, PrepareError, SystemClock, Terminal, after, prepare_process, variable,
 };
 pub use ccm_host::{launcher, signals};

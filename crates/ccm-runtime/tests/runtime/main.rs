@@ -9,6 +9,7 @@ mod pending;
 mod redaction;
 mod selection;
 mod sessions;
+mod threads;
 mod types;
 mod validation;
 mod verification;

@@ -1,0 +1,115 @@
+//! The reactor beside a run: signals, the time limit and progress.
+//!
+//! The run has a thread of its own, because work on files does not wait and would let the reactor notice nothing meanwhile.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ccm_runtime::process::after;
+use ccm_runtime::process::signals::{Signal, Signals};
+use ccm_runtime::{Canceller, ExitCode, Job, Level, StopCause};
+use tokio::sync::Notify;
+
+use crate::console::Console;
+use crate::listeners::Listeners;
+
+/// Time between two updates of the progress.
+const TICK: Duration = Duration::from_millis(500);
+
+/// State that the reactor shares with the thread that applies a manifest.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Handle that ends the run.
+    pub(crate) canceller: Canceller,
+    /// Listeners of the run, once it has begun.
+    listeners: Mutex<Option<Listeners>>,
+    /// The manifest was loaded. Loading can't be cancelled.
+    is_loaded: AtomicBool,
+    has_begun: Notify,
+}
+
+impl Shared {
+    /// Marks the end of loading: from now on a signal cancels the run.
+    pub(crate) fn loaded(&self) {
+        self.is_loaded.store(true, Ordering::SeqCst);
+    }
+
+    /// Marks the beginning of the run, with the listeners that it has.
+    pub(crate) fn begun(&self, listeners: Listeners) {
+        *self.listeners() = Some(listeners);
+        self.has_begun.notify_one();
+    }
+
+    /// Returns the listeners, which are locked for one event or one update at a time.
+    pub(crate) fn listeners(&self) -> MutexGuard<'_, Option<Listeners>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for the end of a job that applies a manifest, and turns signals and the end of its time into a cancellation.
+pub(crate) async fn attend(
+    job: Job<ExitCode>,
+    signals: &Signals,
+    timeout: Option<Duration>,
+    shared: &Shared,
+    console: &Console,
+) -> ExitCode {
+    let mut job = pin!(job);
+    let mut time_is_up = pin!(async {
+        match timeout {
+            // Time is counted from the beginning of the run.
+            Some(_) => shared.has_begun.notified().await,
+            None => std::future::pending().await,
+        }
+        after(timeout).await
+    });
+    let mut is_time_up = false;
+    let mut level = Level::Go;
+    loop {
+        let stop = tokio::select! {
+            biased;
+            ended = &mut job => {
+                return ended.unwrap_or_else(|error| {
+                    console.error_of(&error, "the run ended early", &[]);
+                    ExitCode::Failures
+                });
+            }
+            Ok(signal) = signals.next() => {
+                if !shared.is_loaded.load(Ordering::SeqCst) {
+                    return ended_early(console, signal);
+                }
+                // Who types Ctrl-\ does not want to wait.
+                if signal.name == "SIGQUIT" {
+                    level = Level::Kill;
+                }
+                StopCause::Signal { name: signal.name.to_owned(), number: signal.number }
+            }
+            after = &mut time_is_up, if !is_time_up => {
+                is_time_up = true;
+                StopCause::Timeout { after }
+            }
+            _ = after(Some(TICK)) => {
+                if let Some(listeners) = &mut *shared.listeners() {
+                    listeners.tick();
+                }
+                continue;
+            }
+        };
+        // A second cause only makes the end more urgent; the first one is reported.
+        level = if level == Level::Go { Level::Stop } else { Level::Kill };
+        shared.canceller.raise(level, stop);
+    }
+}
+
+/// Writes that a signal came before the run, and returns the exit code.
+fn ended_early(console: &Console, signal: Signal) -> ExitCode {
+    console.error(&format!("{} ended ccm; nothing was run", signal.name), &[], &[]);
+    signal_code(signal.number)
+}
+
+/// Returns the exit code of a process that a signal ended.
+pub(crate) fn signal_code(number: i32) -> ExitCode {
+    ExitCode::Signal(u8::try_from(number).unwrap_or_default())
+}

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{ResourceId, parse_duration};
+use ccm_model::{ResourceId, is_variable_name, parse_duration};
 use ccm_runtime::assignment;
 use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -497,9 +497,7 @@ pub(crate) fn events_file(text: &str) -> Result<PathBuf, String> {
 
 /// Reads the beginning of the names of variables.
 fn variable_name(text: &str) -> Result<String, String> {
-    let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if is_name {
+    if is_variable_name(text) {
         Ok(text.to_owned())
     } else {
         Err("a name has letters, digits and `_`, no digit first".to_owned())

@@ -13,7 +13,7 @@
 //!
 //! `$NAME` is never expanded: what stands there is the value.
 
-use ccm_model::{Diagnostic, SourceId, Span};
+use ccm_model::{Diagnostic, SourceId, Span, is_variable_name};
 
 /// Nobody reads more mistakes than that.
 const MOST_MISTAKES: usize = 100;
@@ -81,9 +81,7 @@ impl<'t> Reader<'t> {
     }
 
     fn check_name(&self, name: &str, start: usize) -> Fallible<()> {
-        let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if is_name {
+        if is_variable_name(name) {
             return Ok(());
         }
         let end = start + name.len();

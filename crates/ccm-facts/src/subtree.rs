@@ -103,6 +103,8 @@ impl FromIterator<Subtree> for Subtrees {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -128,6 +130,12 @@ mod tests {
         for (path, expected) in table {
             assert_eq!(Subtree::needed_for(path), expected.iter().copied().collect(), "{path:?}");
         }
+    }
+
+    #[test]
+    fn everything_is_below_the_facts_of_every_machine() {
+        let roots: BTreeSet<&str> = Subtree::ALL.iter().map(|subtree| subtree.path()[0]).collect();
+        assert_eq!(roots, BTreeSet::from(ccm_model::SYSTEM_FACTS));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ccm_data::templates::{self, ScopeError, TemplateError, TemplateFault, TemplateScope};
 use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
-use ccm_model::{Map, ResourceIndex, SourceId, Span, closest};
+use ccm_model::{Map, ResourceIndex, SYSTEM_FACTS, SourceId, Span, closest};
 
 use crate::paths::normal;
 use crate::wording::shown_path;
@@ -105,9 +105,6 @@ pub(crate) struct Mistake {
     /// The path that led to nothing, if that is the mistake: as far as its keys are written outright.
     pub(crate) missing: Option<Box<[String]>>,
 }
-
-/// Facts that are gathered of every machine.
-const SYSTEM_FACTS: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
 
 /// Returns `true` if a path leads to a fact that is gathered of every machine.
 pub fn is_of_system_fact(path: &[String]) -> bool {

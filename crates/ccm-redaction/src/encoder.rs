@@ -5,6 +5,8 @@ use super::trie::CHUNK;
 use super::{REDACTED, SHORTEST_SECRET, class};
 use ccm_model::escape_control;
 
+/// Digits of base64. They are returned one by one, from any offset and behind any bytes, so that nothing is left to
+/// share with the functions of expressions, which encode and decode whole values.
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -1,5 +1,7 @@
 //! What a shell keeps for itself: parameter expansions.
 
+use ccm_model::leading_variable_name;
+
 use super::RESERVED;
 
 /// The beginning of a parameter expansion.
@@ -25,23 +27,19 @@ pub(super) fn parameter_expansion(inner: &str) -> Option<Parameter<'_>> {
 
 /// The parameter at the beginning: a name, a number or one special character.
 fn parameter_name(text: &str) -> Option<&str> {
-    let first = *text.as_bytes().first()?;
-    let length = |belongs: fn(u8) -> bool| text.bytes().position(|byte| !belongs(byte)).unwrap_or(text.len());
-    let length = match first {
-        b'a'..=b'z' | b'A'..=b'Z' | b'_' => length(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
-        b'0'..=b'9' => length(|byte| byte.is_ascii_digit()),
-        b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' => 1,
-        _ => return None,
+    let other = || match text.as_bytes().first()? {
+        b'0'..=b'9' => Some(&text[..text.bytes().take_while(u8::is_ascii_digit).count()]),
+        b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' => Some(&text[..1]),
+        _ => None,
     };
-    Some(&text[..length])
+    leading_variable_name(text).or_else(other)
 }
 
 /// Tells whether it is an expansion of bash and its like, such as `${NAME/a/b}` or `${NAME^^}`.
 pub(super) fn is_only_some_shells(inner: &str) -> bool {
-    let Some(name) = parameter_name(inner.strip_prefix('!').unwrap_or(inner)) else { return false };
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let rest = inner.strip_prefix('!').unwrap_or(inner);
-    is_name && !RESERVED.contains(&name) && rest[name.len()..].starts_with(['/', '^', ',', ':', '[', '@'])
+    let Some(name) = leading_variable_name(rest) else { return false };
+    !RESERVED.contains(&name) && rest[name.len()..].starts_with(['/', '^', ',', ':', '[', '@'])
 }
 
 /// Where the expansion that has just begun is over, counting those inside it.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use ccm_host::{
-    Attributes, Cancellation, FileError, Files, Look, NewFile, PathState, ReadContent, SystemFiles,
+    Attributes, Cancellation, FileError, Files, Look, NewFile, PathInfo, ReadContent, SystemFiles,
 };
 use ccm_model::{Event, Outcome, StopCause};
 use ccm_runtime::{
@@ -26,7 +26,7 @@ struct BlockingFiles {
 }
 
 impl Files for BlockingFiles {
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathState, FileError> {
+    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError> {
         if path == self.blocked {
             let allowed = self.allowed.lock().expect("the lock of the test");
             // It blocks its thread until the test drops the other end.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read as _, Write as _};
 
+use ccm_host::slug;
 use ccm_host::state::Directory;
 use ccm_model::{
     Artifacts, EventLine, ExecutionMetadata, METADATA_FILE, ResourceId, STDERR_FILE, STDOUT_FILE,
@@ -55,17 +56,16 @@ pub(super) fn sync(run: &Directory) -> io::Result<()> {
 }
 
 fn name(artifacts: &Artifacts) -> String {
-    format!("{}-{}", artifacts.position, slug(&artifacts.id.name))
+    format!("{}-{}", artifacts.position, slugged(&artifacts.id.name))
 }
 
-/// A name as a part of a path: lower case, digits, and `-` for everything else.
-fn slug(name: &str) -> String {
-    let plain = |part: char| part.is_ascii_alphanumeric().then(|| part.to_ascii_lowercase());
-    let words = name.split(|part| plain(part).is_none()).filter(|word| !word.is_empty());
-    let mut slug = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
-    slug.truncate(LONGEST_SLUG);
-    let slug = slug.trim_end_matches('-');
-    if slug.is_empty() { "unnamed".to_owned() } else { slug.to_owned() }
+/// A name as a part of a path, in lower case.
+fn slugged(name: &str) -> String {
+    let slug = slug(&name.to_ascii_lowercase(), LONGEST_SLUG);
+    match slug.trim_matches(['.', '-']) {
+        "" => "unnamed".to_owned(),
+        slug => slug.to_owned(),
+    }
 }
 
 /// What an execution left in the record of its run.
@@ -187,9 +187,9 @@ fn find<'k>(known: &'k [Kept], wanted: &str, run: &str) -> Result<&'k Kept, Exec
     let id = id.filter(|id| known.iter().any(|kept| *kept.type_name == *id.type_name));
     let name = id.as_ref().map_or(wanted, |id| &id.name);
     let is_meant = |kept: &&Kept| {
-        let (position, slugged) = kept.name.split_once('-').unwrap_or((&kept.name, ""));
+        let (position, slug_of_name) = kept.name.split_once('-').unwrap_or((&kept.name, ""));
         id.as_ref().is_none_or(|id| *kept.type_name == *id.type_name)
-            && (kept.name == name || position == name || slugged == slug(name))
+            && (kept.name == name || position == name || slug_of_name == slugged(name))
     };
     let found: Vec<&Kept> = known.iter().filter(is_meant).collect();
     let names = |kept: &[&Kept]| kept.iter().map(|kept| kept.name.clone()).collect();
@@ -257,12 +257,12 @@ mod tests {
     fn names_become_parts_of_paths() {
         for (name, expected) in [
             ("Verify Certificate", "verify-certificate"),
-            ("/usr/bin/make -C /opt", "usr-bin-make-c-opt"),
+            ("/usr/bin/make -C /opt", "usr-bin-make--c--opt"),
             ("../..", "unnamed"),
             ("日本", "unnamed"),
-            ("abcdefghi abcdefghi abcdefghi abcdefghi abc", "abcdefghi-abcdefghi-abcdefghi-abcdefghi"),
+            ("a b.sh", "a-b.sh"),
         ] {
-            assert_eq!(slug(name), expected);
+            assert_eq!(slugged(name), expected);
         }
     }
 

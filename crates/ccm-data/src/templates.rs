@@ -15,6 +15,8 @@ mod render;
 mod scan;
 mod values;
 
+use std::cell::Cell;
+
 use ccm_expr::Value;
 
 pub use error::{ScopeError, TemplateError, TemplateFault, TemplatePlace};
@@ -38,6 +40,10 @@ const LARGEST_OUTPUT: usize = 16 << 20;
 /// It is asked on the thread that renders, one question at a time. It may itself render the template that
 /// `template(path)` names.
 pub trait TemplateScope {
+    /// Returns the number of renders that wait for a template that they asked for. Scopes of templates that render one
+    /// another share it.
+    fn renders(&self) -> &Cell<usize>;
+
     /// The value of `Facts`, `Data`, `Environ` or `Captures`; asked at most once per render.
     fn name(&self, name: &str) -> Option<Value>;
 

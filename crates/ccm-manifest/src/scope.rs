@@ -536,6 +536,10 @@ impl Rendering<'_, '_, '_, '_> {
 }
 
 impl TemplateScope for Rendering<'_, '_, '_, '_> {
+    fn renders(&self) -> &Cell<usize> {
+        &self.calling.evaluator.world.renders
+    }
+
     fn name(&self, name: &str) -> Option<Value> {
         let evaluator = self.calling.evaluator;
         match name {

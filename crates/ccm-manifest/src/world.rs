@@ -50,6 +50,8 @@ pub(crate) struct World<'s> {
     files: RefCell<HashMap<PathBuf, Arc<str>>>,
     /// Templates by path: the number of the text, so that mistakes in it can be shown, and the text.
     templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
+    /// Number of renders that wait for a template that they asked for.
+    pub(crate) renders: Cell<usize>,
     /// How many bytes the values have that expressions yielded.
     computed: Cell<usize>,
     /// What was wrong with what was asked for.
@@ -106,6 +108,7 @@ impl<'s> World<'s> {
             paths: RefCell::default(),
             files: RefCell::default(),
             templates: RefCell::default(),
+            renders: Cell::default(),
             computed: Cell::default(),
             mistakes: RefCell::default(),
             read_early: RefCell::default(),

@@ -36,15 +36,10 @@ const DEEPEST_EXPRESSION: usize = 1000;
 /// How many templates may render one another through `template(path)`.
 const MOST_RENDERS: usize = 16;
 
-thread_local! {
-    /// How many renders wait on this thread for what they asked for.
-    static RENDERS: Cell<usize> = const { Cell::new(0) };
-}
-
 /// Renders a template. The name is what errors call it.
 pub fn render(name: &str, text: &str, scope: &dyn TemplateScope) -> Result<String, TemplateError> {
     check(text)?;
-    let _nested = Nested::enter()?;
+    let _nested = Nested::enter(scope.renders())?;
     let (name, text) = (Arc::<str>::from(name), Arc::<str>::from(text));
     let start = |stack: usize| {
         let (asking, answering) = link();
@@ -61,23 +56,22 @@ pub fn render(name: &str, text: &str, scope: &dyn TemplateScope) -> Result<Strin
     thread.join().unwrap_or_else(|_| Err(engine("the engine failed".to_owned())))
 }
 
-/// One more render on this thread, for as long as this lives.
-struct Nested;
+/// One more render of a scope, for as long as this lives.
+struct Nested<'s>(&'s Cell<usize>);
 
-impl Nested {
-    fn enter() -> Result<Self, TemplateError> {
-        let renders = RENDERS.get();
-        if renders >= MOST_RENDERS {
+impl<'s> Nested<'s> {
+    fn enter(renders: &'s Cell<usize>) -> Result<Self, TemplateError> {
+        if renders.get() >= MOST_RENDERS {
             return Err(TemplateError::new(TemplateFault::TooManyRenders(MOST_RENDERS)));
         }
-        RENDERS.set(renders + 1);
-        Ok(Self)
+        renders.set(renders.get() + 1);
+        Ok(Self(renders))
     }
 }
 
-impl Drop for Nested {
+impl Drop for Nested<'_> {
     fn drop(&mut self) {
-        RENDERS.set(RENDERS.get() - 1);
+        self.0.set(self.0.get() - 1);
     }
 }
 

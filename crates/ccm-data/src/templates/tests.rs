@@ -1,5 +1,6 @@
 //! What templates do, told in tables.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -12,15 +13,21 @@ use super::*;
 #[derive(Default)]
 struct Scope {
     files: HashMap<&'static str, String>,
+    renders: Cell<usize>,
 }
 
 impl Scope {
     fn with(files: &[(&'static str, &str)]) -> Self {
-        Self { files: files.iter().map(|(name, text)| (*name, (*text).to_owned())).collect() }
+        let files = files.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+        Self { files, renders: Cell::default() }
     }
 }
 
 impl TemplateScope for Scope {
+    fn renders(&self) -> &Cell<usize> {
+        &self.renders
+    }
+
     fn name(&self, name: &str) -> Option<Value> {
         Some(match name {
             "Facts" => {
@@ -415,8 +422,11 @@ fn values_stay_out_of_messages() {
 
 #[test]
 fn a_name_is_asked_for_once_and_only_when_it_is_used() {
-    struct Counting(std::cell::RefCell<Vec<String>>);
+    struct Counting(std::cell::RefCell<Vec<String>>, Cell<usize>);
     impl TemplateScope for Counting {
+        fn renders(&self) -> &Cell<usize> {
+            &self.1
+        }
         fn name(&self, name: &str) -> Option<Value> {
             self.0.borrow_mut().push(name.to_owned());
             Some(Value::map([("a", Value::Int(1))]))
@@ -428,7 +438,7 @@ fn a_name_is_asked_for_once_and_only_when_it_is_used() {
             Ok(None)
         }
     }
-    let scope = Counting(Vec::new().into());
+    let scope = Counting(Vec::new().into(), Cell::default());
     assert_eq!(
         render("t", "{{ facts.a }}{{ Facts.a }}{% if false %}{{ data.a }}{% endif %}", &scope).as_deref(),
         Ok("11")
@@ -512,3 +522,40 @@ proptest! {
 const SOUND: &str = "{% macro m(a, b=1) -%}\n<{{ a }}{{ b }}>\n{%- endmacro %}\n{% for u in data.users if u != 'x' %}\n\
     {{ loop.index }}: {{ m(u|upper) }}\n{% else %}\nnobody\n{% endfor %}{# c #}\n{% raw %}{{ r }}{% endraw %}\n\
     {% set x = {'a': [1, 2]} %}{{ x.a[0] if x else '' }}\n{% filter upper %}t{% endfilter %}\n";
+
+#[test]
+fn renders_of_one_scope_do_not_count_for_another() {
+    /// A scope whose templates are rendered by another one.
+    struct Around(Scope, Cell<usize>);
+    impl TemplateScope for Around {
+        fn renders(&self) -> &Cell<usize> {
+            &self.1
+        }
+        fn name(&self, _: &str) -> Option<Value> {
+            None
+        }
+        fn call(&self, _: &str, _: &[Value]) -> Result<Value, ScopeError> {
+            Ok(Value::text(render("t", "{{ template('14') }}", &self.0)?))
+        }
+        fn include(&self, _: &str) -> Result<Option<String>, ScopeError> {
+            Ok(None)
+        }
+    }
+    let mut scope = Scope::with(&[("0", "end")]);
+    let names = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"];
+    for pair in names.windows(2) {
+        scope.files.insert(pair[1], format!("{{{{ template('{}') }}}}", pair[0]));
+    }
+    // With the template that begins, these are as many as one scope may render.
+    let around = Around(scope, Cell::default());
+    assert_eq!(render("t", "{{ template('other') }}", &around).as_deref(), Ok("end"));
+    let one_more = render(
+        "t",
+        "{{ template('15') }}",
+        &Scope {
+            files: around.0.files.into_iter().chain([("15", "{{ template('14') }}".to_owned())]).collect(),
+            renders: Cell::default(),
+        },
+    );
+    assert!(one_more.is_err_and(|error| error.to_string().contains("more than 16 templates")));
+}

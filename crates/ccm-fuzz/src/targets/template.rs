@@ -1,5 +1,6 @@
 //! Templates: looked into and rendered within limits.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -56,9 +57,14 @@ static DATA: LazyLock<Value> = LazyLock::new(|| {
 
 struct World {
     included: HashMap<String, String>,
+    renders: Cell<usize>,
 }
 
 impl TemplateScope for World {
+    fn renders(&self) -> &Cell<usize> {
+        &self.renders
+    }
+
     fn name(&self, name: &str) -> Option<Value> {
         matches!(name, "Facts" | "Data").then(|| DATA.clone())
     }
@@ -86,7 +92,7 @@ pub(super) fn run(input: &[u8]) {
     let text = parts.next().unwrap_or_default();
     let included = parts.filter_map(|part| part.split_once('\n'));
     let included = included.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-    let world = World { included };
+    let world = World { included, renders: Cell::default() };
     mentions(text);
     let rendered = render("t.j2", text, &world);
     assert_eq!(rendered, render("t.j2", text, &world), "another output");

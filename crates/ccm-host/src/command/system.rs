@@ -32,7 +32,10 @@ use crate::executor::LocalSystem;
 use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
 
-/// Held by the running command. With two at once, a process that lost its parent could belong to either.
+/// Held by the running command: with two at once, a process that lost its parent could belong to either.
+///
+/// This is the one state that the libraries of ccm keep for a process, because the kernel gives orphans to a process and
+/// not to a part of it.
 static TURN: Mutex<()> = Mutex::const_new(());
 
 /// Error that keeps this process from running commands.

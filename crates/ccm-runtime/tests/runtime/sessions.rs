@@ -1,12 +1,13 @@
 //! Sessions in one process, one after another and side by side.
 
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use ccm_model::Outcome;
-use ccm_runtime::{BeginError, ExitCode, Mode, RunOptions, Source, Values};
+use ccm_runtime::{BeginError, ExitCode, Facts, Mode, RunOptions, Session, Source, Values};
 use ccm_testkit::Scratch;
 
-use crate::{block_on, manifest, read, run, session};
+use crate::{block_on, manifest, manifest_of, outcomes, read, run, session};
 
 #[test]
 fn a_manifest_is_planned_applied_and_recorded() {
@@ -72,6 +73,77 @@ fn sessions_one_after_another_see_nothing_of_each_other() {
     assert_eq!(run(&two, &manifest_of_second, Mode::Apply).0, [Outcome::Changed]);
     assert_eq!(one.status().expect("a status").history.runs().len(), 0);
     assert_eq!(two.status().expect("a status").history.runs().len(), 1);
+}
+
+/// Writes a manifest of a file and of an exec that a change of the file triggers. The exec fails as long as `ready` is
+/// missing, prints the secrets of two sessions, and names the machine.
+fn manifest_with_exec(scratch: &Scratch, content: &str) -> PathBuf {
+    let resources = "    - file: [{DIR/made: {content: 'CONTENT'}}]\n    \
+        - exec: [{reload: {command: 'test -e DIR/ready', subscribe: ['file#DIR/made'], refresh_only: true}}]\n    \
+        - exec: [{say: {provider: shell, command: 'echo password-0 password-1 {{ Facts.role }} $$ >> DIR/said; \
+        echo password-0 password-1'}}]\n";
+    let directory = scratch.path().display().to_string();
+    manifest_of(scratch, &resources.replace("DIR", &directory).replace("CONTENT", content))
+}
+
+/// Applies that manifest with the fact `role`, and returns the outcomes.
+fn apply_with_exec(session: &Session, manifest: &Path, role: &str) -> Vec<Outcome> {
+    let facts = Facts { assignments: vec![format!("role={role}")], ..Facts::default() };
+    let values = Values { facts, ..Values::default() };
+    let input = session.read(Source::File(manifest.to_owned()), &values, 1 << 20).expect("a manifest");
+    let manifest = session.load(&input).expect("a manifest without errors");
+    block_on(outcomes(&manifest, Mode::Apply, RunOptions::default())).expect("a run").0
+}
+
+#[test]
+fn pending_refreshes_and_facts_of_sessions_are_their_own() {
+    let (first, second) = (Scratch::new(), Scratch::new());
+    let (one, two) = (session(&first), session(&second));
+    let manifests = [manifest_with_exec(&first, "x"), manifest_with_exec(&second, "x")];
+    second.write("ready", "");
+    // The refresh of the first session fails and stays pending; that of the second is done.
+    let applied = apply_with_exec(&one, &manifests[0], "web");
+    assert!(matches!(&*applied, [Outcome::Changed, Outcome::Failed(_), Outcome::Changed]), "{applied:?}");
+    let applied = apply_with_exec(&two, &manifests[1], "db");
+    assert_eq!(applied, [Outcome::Changed, Outcome::Refreshed, Outcome::Changed]);
+    assert_eq!(one.pending().expect("the ledgers").ledgers.len(), 1);
+    assert_eq!(two.pending().expect("the ledgers").ledgers.len(), 0);
+    // A later session of the same state does it.
+    first.write("ready", "");
+    let applied = apply_with_exec(&session(&first), &manifests[0], "web");
+    assert_eq!(applied, [Outcome::Unchanged, Outcome::Refreshed, Outcome::Changed]);
+    assert!(one.pending().expect("the ledgers").ledgers.is_empty());
+    assert!(first.read("said").is_some_and(|said| said.contains(" web ") && !said.contains(" db ")));
+    assert!(second.read("said").is_some_and(|said| said.contains(" db ") && !said.contains(" web ")));
+}
+
+#[test]
+fn sessions_with_execs_side_by_side_see_nothing_of_each_other() {
+    const RUNS: usize = 5;
+    let work = |number: usize| {
+        let scratch = Scratch::new();
+        scratch.write("ready", "");
+        let session = session(&scratch);
+        session.secrets().add([format!("password-{number}")]);
+        for run in 0..RUNS {
+            // The content is another one each time, so that each run has a refresh to do.
+            let manifest = manifest_with_exec(&scratch, &run.to_string());
+            let applied = apply_with_exec(&session, &manifest, &format!("role-{number}"));
+            assert_eq!(applied, [Outcome::Changed, Outcome::Refreshed, Outcome::Changed]);
+        }
+        let said = scratch.read("said").unwrap_or_default();
+        assert_eq!(said.matches(&format!(" role-{number} ")).count(), RUNS, "{said}");
+        let history = session.history().expect("a history");
+        assert_eq!(history.runs().len(), RUNS);
+        let execution = history.execution(&history.runs()[0], "say").expect("the record").expect("the exec");
+        execution.text()
+    };
+    let kept: Vec<String> = thread::scope(|scope| {
+        let sessions = [0, 1].map(|number| scope.spawn(move || work(number)));
+        sessions.map(|session| session.join().expect("a session")).into()
+    });
+    assert!(kept[0].contains("[redacted] password-1"), "{}", kept[0]);
+    assert!(kept[1].contains("password-0 [redacted]"), "{}", kept[1]);
 }
 
 #[test]

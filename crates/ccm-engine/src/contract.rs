@@ -1,9 +1,8 @@
-//! What a resource type and its providers promise.
+//! The contract between the engine, resource types and their providers.
 
 use std::any::Any;
-use std::collections::HashSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
@@ -11,57 +10,58 @@ use ccm_model::{Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Stream
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
-use crate::Managed;
-use crate::known::Known;
+use crate::BoundResource;
 use crate::step::ResourceStep;
 
 /// A resource type, as the loader and the engine see it.
 pub trait ResourceType: TypeSpec + Sync {
-    /// Returns what binds the resources of the type to providers. `None` for a type whose resources are the nodes of groups
-    /// ([`TypeSpec::child_manifest`]), because the engine itself knows what becomes of a group.
+    /// Returns what binds the resources of the type to providers. `None` for a type whose resources are the
+    /// nodes of groups ([`TypeSpec::child_manifest`]), because the engine itself knows what becomes of a
+    /// group.
     fn binder(&self) -> Option<&dyn Binder>;
 }
 
 /// Binds the resources of a type to providers.
 pub trait Binder {
-    /// Builds the typed properties of a resource and chooses its provider. [`crate::bind`] does the choosing, and
-    /// [`crate::TypedResource`] all of it.
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure>;
+    /// Builds the typed properties of a resource and chooses its provider. [`bind`](crate::bind) chooses a
+    /// provider; [`TypedResource`](crate::TypedResource) implements all of it.
+    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn BoundResource>, Failure>;
 }
 
-/// The typed side of a resource type: properties, state, and the pure decision between them.
+/// Typed side of a resource type: properties, state, and the pure decision between them.
 pub trait ResourceKind: 'static {
-    /// What the manifest asks for, complete and checked.
+    /// Desired properties, complete and checked.
     type Properties;
-    /// What was read from the system.
+    /// State that was read from the system.
     type State;
-    /// What an execution found out that the system can't be asked for afterwards, such as an exit code.
+    /// Result of an execution that can't be read from the system afterwards, such as an exit code.
     type Effect;
 
-    /// The rules by which it decides.
+    /// Rules of the type, each of which can be the reason for a decision.
     type Rule: Rule;
 
-    /// Decides what to do and why. Touches nothing.
+    /// Decides what to do and why. Pure.
     fn decide(
         properties: &Self::Properties,
         state: &Self::State,
         trigger: Option<&Trigger>,
     ) -> Decision<Self::Rule>;
 
-    /// Compares the state that was read after an execution with what was asked for.
+    /// Compares the state that was read after an execution with the desired one.
     fn verify(
         properties: &Self::Properties,
         state: &Self::State,
         effect: &Self::Effect,
     ) -> Result<Verified<Self::Rule>, Failure>;
 
-    /// Names what of a state deserves attention before anything is done, although it is no failure.
-    fn remarks(properties: &Self::Properties, state: &Self::State) -> Vec<String> {
+    /// Returns warnings about a state, before anything is changed.
+    fn warnings(properties: &Self::Properties, state: &Self::State) -> Vec<String> {
         let _ = (properties, state);
         Vec::new()
     }
 
-    /// What an execution yields for others to use, as a map; whoever names it depends on this resource.
+    /// Returns the values that an execution yields for other resources, as a map. A resource that names one
+    /// of them depends on this one.
     fn captured(properties: &Self::Properties, effect: &Self::Effect) -> Option<serde_json::Value> {
         let _ = (properties, effect);
         None
@@ -73,13 +73,13 @@ pub trait ResourceKind: 'static {
 
 /// One way to read and change the resources of a type.
 pub trait Provider<K: ResourceKind>: Sync {
-    /// Its name, as `provider:` has it.
+    /// Returns the name, as it is written in `provider`.
     fn name(&self) -> &'static str;
 
-    /// Tells whether it can work on this host.
+    /// Returns whether the provider can work on this host, and with what priority.
     fn suitability(&self, host: Host<'_>) -> Suitability;
 
-    /// Reads the system, and changes nothing.
+    /// Reads the state from the system. Changes nothing.
     fn status<'a>(
         &'a self,
         properties: &'a K::Properties,
@@ -87,7 +87,7 @@ pub trait Provider<K: ResourceKind>: Sync {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<K::State, Failure>>;
 
-    /// Changes the system. Never called in noop.
+    /// Changes the system. Is never called in noop.
     fn execute<'a>(
         &'a self,
         properties: &'a K::Properties,
@@ -95,15 +95,17 @@ pub trait Provider<K: ResourceKind>: Sync {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<K::Effect, Failure>>;
 
-    /// How many resources [`Self::status_many`] reads at once; one means that each is read by itself.
+    /// Returns the number of resources that [`Self::status_many`] reads at once. 1 means that each is read by
+    /// itself.
     fn reads_at_once(&self) -> usize {
         1
     }
 
-    /// Reads resources of which none is triggered, before they are decided on: a result for each, in their
-    /// order. They are of one manifest. What is said to the context counts for the first of them.
+    /// Reads the states of resources of one manifest, none of which is triggered, before decisions on them.
+    /// Returns a result for each, in their order. Warnings and notes on the context count for the first of
+    /// them.
     ///
-    /// The engine knows for how long that holds. Where it does not, or nothing came of it, `status` is asked.
+    /// The engine discards these states when they are no longer valid, and calls [`Self::status`] instead.
     fn status_many<'a>(
         &'a self,
         properties: &'a [&'a K::Properties],
@@ -118,19 +120,21 @@ pub trait Provider<K: ResourceKind>: Sync {
         })
     }
 
-    /// How many resources [`Self::execute_many`] changes at once; one means that each is changed by itself.
+    /// Returns the number of resources that [`Self::execute_many`] changes at once. 1 means that each is
+    /// changed by itself.
     fn changes_at_once(&self) -> usize {
         1
     }
 
-    /// Tells whether two changes can be made at once. Asked of every two of them.
-    fn goes_with(&self, one: (&K::Properties, &K::State), other: (&K::Properties, &K::State)) -> bool {
+    /// Returns `true` if two changes can be made at once. Every pair of a batch is checked.
+    fn can_batch_with(&self, one: (&K::Properties, &K::State), other: (&K::Properties, &K::State)) -> bool {
         let _ = (one, other);
         true
     }
 
-    /// Changes resources that are ready, none of which is triggered: an effect for each, in their order. Each is
-    /// verified after. What is said to the context counts for the first of them. Never called in noop.
+    /// Changes resources that are ready, none of which is triggered. Returns an effect for each, in their
+    /// order; each is verified afterwards. Warnings and notes on the context count for the first of them. Is
+    /// never called in noop.
     fn execute_many<'a>(
         &'a self,
         changes: &'a [(&'a K::Properties, &'a K::State)],
@@ -145,9 +149,9 @@ pub trait Provider<K: ResourceKind>: Sync {
         })
     }
 
-    /// Warns of what can be seen now; an error is what would make an execution fail. Called in noop where it would
-    /// change.
-    fn foresee<'a>(
+    /// Checks in noop whether a change could be made. Returns warnings; an error is the failure that an
+    /// execution would end with as things are now.
+    fn preflight<'a>(
         &'a self,
         properties: &'a K::Properties,
         state: &'a K::State,
@@ -158,28 +162,29 @@ pub trait Provider<K: ResourceKind>: Sync {
     }
 }
 
-/// Whether a provider can work on a host.
+/// Suitability of a provider for a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suitability {
-    /// It can; among those that can, the lowest number wins, and the first of those with the same. 1 is the lowest.
+    /// It suits the host with this priority. The lowest number wins, and among equals the first provider. 1
+    /// is the lowest.
     Suits(u32),
-    /// It can't, for this reason.
+    /// It can't work on this host, for this reason.
     Unsuitable(String),
 }
 
-/// Why the state is read.
+/// Purpose of reading a state.
 #[derive(Debug)]
 pub enum Reading<'a, E> {
-    /// To decide what to do.
+    /// To decide on a change.
     Before {
-        /// Whether a resource that this one subscribes to has changed.
+        /// `true` if a resource that this one subscribes to has changed.
         triggered: bool,
     },
-    /// To verify what was done.
+    /// To verify a change.
     After(&'a E),
 }
 
-/// A rule of a type, displayed as the reason for a decision.
+/// Rule of a type, displayed as the reason for a decision.
 pub trait Rule: fmt::Display {
     /// Name of the rule for programs, in snake case. It stays the same when the text changes.
     fn name(&self) -> &'static str;
@@ -218,33 +223,33 @@ impl fmt::Display for Trigger {
     }
 }
 
-/// What to do with a resource. `R` is the type's own rule, or what remains of it where any type may stand.
+/// Decision on a resource. `R` is the rule of the type, or [`Reason`] where the type does not matter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision<R = Reason> {
-    /// Nothing.
+    /// Keep the state.
     Keep {
         /// The rule that applied.
         reason: R,
     },
-    /// Execute.
+    /// Change the state.
     Change {
         /// The rule that applied.
         reason: R,
-        /// What noop says instead, in the voice of `Would have executed`.
+        /// Message of noop, in the voice of `Would have executed`.
         noop_message: String,
-        /// How content changes, as a unified diff; only where [`Context::diff`] asks for it.
+        /// Change of content as a unified diff, if [`Context::diff`] asks for one.
         diff: Option<String>,
     },
-    /// What was read does not allow a decision.
+    /// The state allows no decision.
     Fail {
         /// The rule that applied.
         reason: R,
-        /// What went wrong.
+        /// Failure of the resource.
         failure: Failure,
     },
 }
 
-/// What an execution that reached the desired state amounted to.
+/// Effect of an execution that reached the desired state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verified<R = Reason> {
     /// Something was changed.
@@ -253,7 +258,7 @@ pub enum Verified<R = Reason> {
     Unchanged(R),
 }
 
-/// Returns what remains of a rule where any type may stand.
+/// Returns a rule as a reason, which any type may have.
 pub(crate) fn reason(rule: &impl Rule) -> Reason {
     Reason::new(rule.name(), rule.to_string())
 }
@@ -279,91 +284,87 @@ impl<R: Rule> Verified<R> {
     }
 }
 
-/// A state, described for events.
+/// Description of a state, for events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Described {
-    /// The `ensure` it amounts to.
+    /// Its `ensure`.
     pub ensure: String,
-    /// All of it, in the type's own shape.
+    /// The whole state, in the shape of the type.
     pub state: Fields,
 }
 
-/// What a provider is given to work with.
+/// Access of a provider to the machine and the run.
 pub struct Context<'a> {
-    /// The doors to the machine. After a command what was read before its turn, or for all, is read again.
+    /// Doors to the machine. A command that is run here invalidates every cached state.
     pub host: Host<'a>,
-    /// Runs tools that change nothing, such as a query of a package tool: what was read still holds.
+    /// Executor of commands that change nothing, such as a query of a package tool. Cached states stay valid.
     pub queries: &'a dyn Executor,
-    /// The end of the run that may come from outside.
+    /// Cancellation of the run from outside.
     pub cancellation: &'a Cancellation,
-    /// What relative paths of the manifest start from: the directory it is in.
+    /// Directory of the manifest, from which relative paths start.
     pub directory: &'a Path,
-    /// Where ccm keeps what has to outlive a run; none if there is no such place.
+    /// Directory for files that outlive a run. `None` if there is none.
     pub state_directory: Option<&'a Path>,
-    /// Whether a change of content is to be shown as a diff.
+    /// `true` if decisions are to have diffs.
     pub diff: bool,
-    /// Whether the state is described also where nothing is to be done. If not, what only serves to describe it need not be
-    /// read there.
+    /// `true` if unchanged states are described as well. If not, a provider need not read what only serves a
+    /// description.
     pub describe_unchanged: bool,
-    /// What must not be shown. A provider that comes to know more of it adds it.
+    /// Values that must not be shown. A provider adds those that it learns.
     pub secrets: &'a Secrets,
-    /// Step of the resource that it is given for.
+    /// Step of the resource.
     pub(crate) step: &'a ResourceStep<'a>,
-    /// What was read and still holds.
-    pub(crate) known: &'a Known,
-    /// In noop, the directories that earlier resources would have made.
-    pub(crate) would_be_directories: &'a HashSet<PathBuf>,
-    /// Where lines of a running command go.
+    /// Receiver of the lines of a running command.
     pub(crate) on_line: &'a mut dyn FnMut(Stream, &str),
-    /// What was said to deserve attention.
+    /// Warnings so far.
     pub(crate) warnings: Vec<String>,
-    /// What was said to be of use later.
+    /// Notes so far.
     pub(crate) notes: Vec<String>,
-    /// What is for the record of the run.
+    /// Files for the record of the run.
     pub(crate) artifacts: Vec<Artifact>,
 }
 
 impl Context<'_> {
-    /// Tells whether, in noop, an earlier resource would have made that directory: it is not there, and a run
-    /// would find it there, with nothing in it.
+    /// Returns `true` if, in noop, an earlier resource would have made that directory. A run would find it
+    /// empty.
     pub fn would_be_directory(&self, path: &Path) -> bool {
-        self.would_be_directories.contains(path)
+        self.step.host.would_be_directories().contains(path)
     }
 
-    /// Gives what all resources of a type are read from, such as a database of packages. It is read once, and again
-    /// after anything was executed, whatever came of that. There is one for each `T`.
-    pub async fn shared<T: Any, E>(&self, read: impl AsyncFnOnce() -> Result<T, E>) -> Result<Rc<T>, E> {
-        self.known.shared(read).await
+    /// Returns state that all resources of a type share, such as a database of packages. It is read once, and
+    /// again after anything was executed. Each type `T` has one value.
+    pub async fn state_cache<T: Any, E>(&self, read: impl AsyncFnOnce() -> Result<T, E>) -> Result<Rc<T>, E> {
+        self.step.host.state_cache().shared(read).await
     }
 
-    /// Gives what a type remembers for the whole run, whatever is executed: nothing that is true of the machine, but what
-    /// was asked of it, so that it can be asked at once the next time. There is one for each `T`.
-    pub fn kept<T: Any + Default>(&self) -> Rc<T> {
-        self.known.kept()
+    /// Returns a value that is kept for the whole run and never invalidated. Store queries in it, not state
+    /// of the machine. Each type `T` has one value.
+    pub fn run_cache<T: Any + Default>(&self) -> Rc<T> {
+        self.step.host.state_cache().of_run()
     }
 
-    /// Asks the gate of the run about a command that a run would start, for [`Provider::foresee`]. Commands that are run are
-    /// asked for without that.
+    /// Asks the gate of the run about a command that only a run would start, for [`Provider::preflight`]. The
+    /// gate is asked about every command that is started in any case.
     pub async fn ask_gate(&self, command: &Command) -> Result<(), StartError> {
         self.step.before_command(command).await
     }
 
-    /// Says what deserves attention although it is no failure.
+    /// Adds a warning.
     pub fn warn(&mut self, warning: impl Into<String>) {
         self.warnings.push(warning.into());
     }
 
-    /// Says what was done that somebody may look for.
+    /// Adds a note: what else was done, such as a backup and its path.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Leaves files for the record of the run, in the place of those it has left before.
+    /// Leaves files for the record of the run. They replace files left before.
     pub fn leave(&mut self, artifacts: Vec<Artifact>) {
         self.artifacts = artifacts;
     }
 
-    /// Hands on a line that a running command printed.
+    /// Reports a line that a running command printed.
     pub fn line(&mut self, stream: Stream, line: &str) {
         (self.on_line)(stream, line);
     }

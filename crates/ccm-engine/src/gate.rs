@@ -15,13 +15,14 @@ use crate::step::ResourceStep;
 
 /// Decides on every command and every change of a run before it happens.
 ///
-/// For each resource the engine asks in this order: before each command that reads its state or is one of its guards, before
-/// its change, before each command of that change, before each command that verifies the change. Resources that are changed
-/// together are asked for one by one. In noop there is no change and no command of it; the gate is asked about both all the
-/// same, so that noop shows the refusal that a run would end with.
+/// For each resource the engine asks in this order: before each command that reads its state or is one of its
+/// guards, before its change, before each command of that change, before each command that verifies the
+/// change. Resources that are changed together are asked for one by one. In noop there is no change and no
+/// command of it; the gate is asked about both all the same, so that noop shows the refusal that a run would
+/// end with.
 ///
-/// A refusal is the failure of the resource, of the kind `denied` or `approval_required`. Nothing is changed then, and the
-/// ledger of refreshes is not written.
+/// A refusal is the failure of the resource, of the kind `denied` or `approval_required`. Nothing is changed
+/// then, and the ledger of refreshes is not written.
 pub trait Gate {
     /// Decides on a command that is about to start.
     fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict>;
@@ -47,8 +48,8 @@ pub enum Verdict {
         /// Advice on what to do about it.
         hints: Vec<String>,
     },
-    /// It may happen once somebody has approved it. The run does not wait: the resource fails, and a later run finds the
-    /// approval.
+    /// It may happen once somebody has approved it. The run does not wait: the resource fails, and a later
+    /// run finds the approval.
     Wait {
         /// Reason, for people.
         reason: String,
@@ -84,8 +85,8 @@ pub struct CommandRequest<'a> {
     pub resource: GatedResource<'a>,
     /// `true` if the resource is in noop.
     pub noop: bool,
-    /// The command. It is not redacted, because it has to be judged as it is: what is shown or stored of it has to be
-    /// redacted first.
+    /// The command. It is not redacted, because it has to be judged as it is: what is shown or stored of it
+    /// has to be redacted first.
     pub command: &'a Command,
     /// Change of the resource that was decided on. `None` while its state is read.
     pub change: Option<&'a PlannedChange>,
@@ -125,7 +126,8 @@ pub struct GatedResource<'a> {
 }
 
 impl<'a> GatedResource<'a> {
-    /// Returns type and name. The name may hold a secret, so it has to be redacted before it is shown or stored.
+    /// Returns type and name. The name may hold a secret, so it has to be redacted before it is shown or
+    /// stored.
     pub fn id(&self) -> &'a ResourceId {
         &self.resource.id
     }
@@ -204,8 +206,8 @@ impl ResourceStep<'_> {
         self.ask(self.resource(), self.change.get_or_init(|| change)).await
     }
 
-    /// Asks the gate about the change of another resource that would be made together with the change of this one. Returns
-    /// `true` if the gate allows it.
+    /// Asks the gate about the change of another resource that would be made together with the change of this
+    /// one. Returns `true` if the gate allows it.
     pub(crate) async fn allows_with(
         &self,
         other: &Resource,

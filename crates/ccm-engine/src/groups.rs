@@ -1,6 +1,6 @@
 //! Groups of resources: the manifest of the run, and each child manifest in it.
 //!
-//! [`Groups`] holds what each group demands of its members, resolved once. [`GroupProgress`] holds what became of them.
+//! [`Groups`] holds the policy of each group, resolved once. [`GroupProgress`] holds the outcomes of its members.
 
 use std::path::Path;
 
@@ -84,18 +84,21 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Returns the policy that a resource is subject to. The node of a group shares the policy of its members.
+    /// Returns the policy that a resource is subject to. The node of a group shares the policy of its
+    /// members.
     pub(crate) fn policy(&self, of: ResourceIndex) -> &Policy<'a> {
         let resource = self.catalog.resource(of);
         &self.policies[resource.node_of.or(resource.group).map_or(RUN, position)]
     }
 
-    /// Returns `true` if `on` is in noop in every run while `index` is not, so that `index` can't rely on a change there.
+    /// Returns `true` if `on` is in noop in every run while `index` is not, so that `index` can't rely on a
+    /// change there.
     pub(crate) fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
         self.policy(on).is_always_noop && !self.policy(index).is_always_noop
     }
 
-    /// Returns the nodes of the groups that a resource is a member of, outwards. A change of the resource is one of theirs.
+    /// Returns the nodes of the groups that a resource is a member of, outwards. A change of the resource is
+    /// one of theirs.
     pub(crate) fn nodes_around(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.around(of).filter_map(|group| self.policies[group].node)
     }
@@ -139,7 +142,7 @@ struct Progress {
     ended_by: Option<ResourceIndex>,
 }
 
-/// What became of the members of each group so far.
+/// Outcomes of the members of each group so far.
 pub(crate) struct GroupProgress<'a> {
     groups: &'a Groups<'a>,
     progress: Vec<Progress>,

@@ -1,4 +1,4 @@
-//! One resource from its late values to its outcome: the only place that knows noop and verification.
+//! The harness: one resource from its late values to its outcome. No other place knows noop and verification.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,41 +8,39 @@ use ccm_host::{Executor, Host, Level};
 use ccm_model::{Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
 use tracing::debug;
 
-use crate::ahead;
+use crate::batch::{self, Executed};
+use crate::bound_resource::BoundResource;
 use crate::contract::{Context, Decision, Verified, reason};
 use crate::gate::GatedExecutor;
-use crate::known::{Ahead, Forgetting};
 use crate::late::{Progress, Resolved};
-use crate::managed::Managed;
+use crate::prefetch;
 use crate::rules::EngineRule;
+use crate::state_cache::{InvalidatingExecutor, Prefetched};
 use crate::step::{ResourceStep, StepResult, WouldChange};
-use crate::together::{self, Executed};
 
-/// Takes a resource through its step. Whatever goes wrong inside, a bug included, is this resource's failure.
+/// Takes a resource through its step. Every error in it, a bug included, is a failure of this resource.
 pub(crate) async fn handle(
     step: &ResourceStep<'_>,
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> (Outcome, StepResult) {
     let run = step.host.run();
-    let forgetting = Forgetting { executor: run.host.executor, known: step.host.known() };
-    // A command that is refused changes nothing, so what was read still holds.
-    let gated = GatedExecutor { step, executor: &forgetting };
+    let invalidating = InvalidatingExecutor { executor: run.host.executor, cache: step.host.state_cache() };
+    // A command that is refused changes nothing, so the cached state stays valid.
+    let gated = GatedExecutor { step, executor: &invalidating };
     let gated_queries = GatedExecutor { step, executor: run.host.executor };
     let is_open = run.gate.is_open();
-    let executor: &dyn Executor = if is_open { &forgetting } else { &gated };
+    let executor: &dyn Executor = if is_open { &invalidating } else { &gated };
     let queries: &dyn Executor = if is_open { run.host.executor } else { &gated_queries };
     let mut context = Context {
         host: Host { executor, ..run.host },
         queries,
         step,
-        known: step.host.known(),
         cancellation: run.stop.cancellation,
         directory: step.policy.directory,
         state_directory: run.state_directory,
         diff: run.diff || !is_open,
         describe_unchanged: run.describe_unchanged,
         secrets: run.secrets,
-        would_be_directories: step.host.would_be_directories(),
         on_line,
         warnings: Vec::new(),
         notes: Vec::new(),
@@ -50,13 +48,13 @@ pub(crate) async fn handle(
     };
     let mut result = StepResult::default();
     let outcome = {
-        // After a panic nothing of the step is used again but what it had reported by then.
+        // After a panic only what the step has reported is used.
         match caught(attempt(step, &mut result, &mut context)).await {
             Ok(outcome) => outcome,
             Err(panic) => Outcome::Failed(Box::new(from_panic(&*panic))),
         }
     };
-    // What holds for a command holds for its guards, and for each try.
+    // A warning about a command is one about its guards and its tries as well.
     for warning in context.warnings.drain(..) {
         if !result.warnings.contains(&warning) {
             result.warnings.push(warning);
@@ -67,7 +65,7 @@ pub(crate) async fn handle(
     (outcome, result)
 }
 
-/// Waits for a future that may panic.
+/// Catches the panic of a future.
 pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> std::thread::Result<T> {
     let mut future = pin!(future);
     std::future::poll_fn(|waker| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(waker))) {
@@ -77,16 +75,18 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> std::thread::R
     .await
 }
 
+/// Builds the failure for a panic.
 fn from_panic(panic: &(dyn std::any::Any + Send)) -> Failure {
     let said = panic.downcast_ref::<&str>().copied();
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
     let mut failure =
         Failure::new(FailureKind::Internal, said).because_of("internal error, this is a bug in ccm");
-    // It may have come in the middle of an execution.
+    // The panic may have interrupted an execution.
     failure.changed = true;
     failure
 }
 
+/// Takes a resource to its outcome, failures included.
 async fn attempt(step: &ResourceStep<'_>, result: &mut StepResult, context: &mut Context<'_>) -> Outcome {
     let failure = match manage(step, result, context).await {
         Ok(outcome) => return outcome,
@@ -97,18 +97,18 @@ async fn attempt(step: &ResourceStep<'_>, result: &mut StepResult, context: &mut
             not_known(step, result, &resource, Some(failure.one_line()))
         }
         Some(WouldChange { resource, is_related: false }) => {
-            // Nothing says that the two have to do with each other, and a typing error looks the same.
+            // The two may be unrelated, and a misspelt name looks the same.
             result.warnings.push(format!("as things are now: {}", failure.one_line()));
             not_known(step, result, &resource, None)
         }
         None if context.cancellation.level() > Level::Go => Outcome::Failed(Box::new(failure)),
-        None => Outcome::Failed(Box::new(placed(failure, step))),
+        None => Outcome::Failed(Box::new(located(failure, step))),
     }
 }
 
-/// Adds where what failed was written: the property that the failure names, or the resource. What has run has more
-/// to say of itself than that.
-fn placed(mut failure: Failure, step: &ResourceStep<'_>) -> Failure {
+/// Adds the location of the property that the failure names, or of the resource. A failure after a change is
+/// described by its output.
+fn located(mut failure: Failure, step: &ResourceStep<'_>) -> Failure {
     if failure.changed || failure.location.is_some() {
         return failure;
     }
@@ -118,7 +118,7 @@ fn placed(mut failure: Failure, step: &ResourceStep<'_>) -> Failure {
     failure
 }
 
-/// In noop, what can't be known because an earlier resource was not really changed.
+/// Returns the outcome in noop of a resource that depends on a change that was not made.
 fn not_known(
     step: &ResourceStep<'_>,
     result: &mut StepResult,
@@ -130,12 +130,13 @@ fn not_known(
     if step.trigger.is_some() { Outcome::WouldRefresh { message } } else { Outcome::WouldChange { message } }
 }
 
+/// Resolves the late values of a resource, reads its state and acts on it.
 async fn manage(
     step: &ResourceStep<'_>,
     result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    if let Some(executed) = step.host.together().take(step.index) {
+    if let Some(executed) = step.host.batch().take(step.index) {
         return conclude(step, executed, result, context).await;
     }
     let run = step.host.run();
@@ -158,67 +159,68 @@ async fn manage(
             return Ok(Outcome::Unchanged);
         }
     }
-    // It was read as one that is not triggered, with what was known of it.
+    // A prefetched state was read for the resource as it is written, and without a trigger.
     let is_usable = step.is_as_written() && step.trigger.is_none();
-    let (mut managed, read) = match step.host.known().take_ahead(step.index).filter(|_| is_usable) {
-        Some(Ahead { managed, read }) => {
+    let (mut bound, read) = match step.host.state_cache().take_prefetched(step.index).filter(|_| is_usable) {
+        Some(Prefetched { bound, read }) => {
             debug!("using the prefetched state");
-            (managed, Some(read))
+            (bound, Some(read))
         }
         None => (step.binder.bind(step.resource(), context.host)?, None),
     };
-    result.provider = Some(managed.provider());
-    debug!(provider = %managed.provider(), "provider chosen");
+    result.provider = Some(bound.provider());
+    debug!(provider = %bound.provider(), "provider chosen");
     let read = match read {
         Some(read) => read,
-        None => ahead::read(step, &mut *managed, context).await,
+        None => prefetch::read(step, &mut *bound, context).await,
     };
     let outcome = match read {
-        Ok(()) => drive(step, &mut *managed, result, context).await,
+        Ok(()) => drive(step, &mut *bound, result, context).await,
         Err(failure) => Err(failure),
     };
-    describe(step, &*managed, &outcome, result);
+    describe(step, &*bound, &outcome, result);
     outcome
 }
 
+/// Describes the state that was read last, if somebody wants to see it.
 fn describe(
     step: &ResourceStep<'_>,
-    managed: &dyn Managed,
+    bound: &dyn BoundResource,
     outcome: &Result<Outcome, Failure>,
     result: &mut StepResult,
 ) {
     if step.host.run().describe_unchanged || !matches!(outcome, Ok(Outcome::Unchanged)) {
         let decision = result.reason.as_ref().map_or("", |reason| &*reason.text);
-        result.described = managed.describe(decision);
+        result.described = bound.describe(decision);
     }
 }
 
-/// Ends the turn of a resource that was executed together with an earlier one.
+/// Ends the turn of a resource that was changed in the batch of an earlier one.
 async fn conclude(
     step: &ResourceStep<'_>,
     executed: Executed,
     result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    let Executed { provider, reason, diff, managed } = executed;
+    let Executed { provider, reason, diff, bound } = executed;
     result.provider = Some(provider);
     result.reason = Some(reason);
     result.diff = diff;
-    let mut managed = managed?;
-    let outcome = verify(step, &mut *managed, result, context).await;
-    describe(step, &*managed, &outcome, result);
+    let mut bound = bound?;
+    let outcome = verify(step, &mut *bound, result, context).await;
+    describe(step, &*bound, &outcome, result);
     outcome
 }
 
-/// Decides on what was read, and does what there is to do.
+/// Decides on the state that was read, and makes the change if there is one to make.
 async fn drive(
     step: &ResourceStep<'_>,
-    managed: &mut dyn Managed,
+    bound: &mut dyn BoundResource,
     result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    result.warnings.extend(managed.remarks());
-    let noop_message = match managed.decide(step.trigger.as_ref()) {
+    result.warnings.extend(bound.warnings());
+    let noop_message = match bound.decide(step.trigger.as_ref()) {
         Decision::Keep { reason } => {
             debug!(%reason, "decided to keep the state");
             result.reason = Some(reason);
@@ -231,7 +233,7 @@ async fn drive(
         }
         Decision::Change { reason, noop_message, diff } => {
             debug!(%reason, "decided to change the state");
-            let asked = step.before_change(managed.provider(), &reason, &noop_message, diff.as_deref()).await;
+            let asked = step.before_change(bound.provider(), &reason, &noop_message, diff.as_deref()).await;
             result.reason = Some(reason);
             result.diff = step.reported_diff(diff);
             asked?;
@@ -239,11 +241,11 @@ async fn drive(
         }
     };
     if step.policy.noop {
-        match managed.foresee(context).await {
+        match bound.preflight(context).await {
             Ok(warnings) => result.warnings.extend(warnings),
-            // It may be there by then, as with what can't be read yet.
+            // An earlier change may provide what is missing, as with a state that can't be read yet.
             Err(failure) if step.would_change_before(&failure).is_some() => return Err(failure),
-            // It would be in a run what it is here.
+            // A run would end with the same refusal.
             Err(failure) if failure.kind.is_refusal() => return Err(failure),
             Err(failure) => {
                 result.warnings.push(format!("as things are now it would fail: {}", failure.one_line()));
@@ -255,23 +257,23 @@ async fn drive(
             Outcome::WouldChange { message: noop_message }
         });
     }
-    together::execute(step, managed, context).await?;
-    verify(step, managed, result, context).await
+    batch::execute(step, bound, context).await?;
+    verify(step, bound, result, context).await
 }
 
-/// Finds out what an execution amounted to.
+/// Verifies an execution, and returns its outcome.
 async fn verify(
     step: &ResourceStep<'_>,
-    managed: &mut dyn Managed,
+    bound: &mut dyn BoundResource,
     result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    let verified = managed.verify(context).await.map_err(|mut failure| {
-        // It was executed, so something may have been changed whatever was read afterwards.
+    let verified = bound.verify(context).await.map_err(|mut failure| {
+        // It was executed, so something may have been changed even if the state can't be read afterwards.
         failure.changed = true;
         failure
     })?;
-    if let Some(values) = managed.captured() {
+    if let Some(values) = bound.captured() {
         step.host.run().late.remember(step.index, values);
     }
     Ok(match verified {

@@ -1,16 +1,16 @@
-//! Values that are known only when their resource is reached.
+//! Late values, which are known only when their resource is reached.
 
 use ccm_model::{Failure, Location, Resource, ResourceIndex, Span};
 
-/// Completes a resource whose properties, or whose `control`, name the results of others.
+/// Completes resources whose properties or `control` name results of other resources.
 ///
-/// The engine asks when the resource is reached, all that it depends on being done. It knows nothing of the
+/// The engine calls this when a resource is reached and all its dependencies are done. It does not know the
 /// language in which such values are written.
 pub trait LateValues {
-    /// Tells whether a resource waits for such values, so that nothing can be said of it before its turn.
+    /// Returns `true` if a resource has late values, so that it can't be decided before its turn.
     fn is_late(&self, index: ResourceIndex) -> bool;
 
-    /// Puts the values in.
+    /// Puts the late values of a resource in.
     fn resolve(
         &self,
         index: ResourceIndex,
@@ -18,46 +18,46 @@ pub trait LateValues {
         progress: &dyn Progress,
     ) -> Result<Resolved, Failure>;
 
-    /// Returns where something was written, if that is known.
+    /// Returns the location of a span, if it is known.
     fn location(&self, span: Span) -> Option<Location> {
         let _ = span;
         None
     }
 
-    /// Takes what a resource yielded for others to use.
+    /// Takes the values that a resource yields for others.
     fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
         let _ = (index, values);
     }
 }
 
-/// What has become of the resources that came before.
+/// Outcomes of the resources so far.
 pub trait Progress {
-    /// Tells whether a resource would have been changed and was not, because it is in noop.
+    /// Returns `true` if a resource was not changed only because it is in noop.
     fn would_change(&self, index: ResourceIndex) -> bool;
 }
 
-/// A resource whose late values were asked for.
+/// Resolution of the late values of a resource.
 #[derive(Debug)]
 pub enum Resolved {
-    /// It has none.
+    /// The resource has no late values.
     AsWritten,
-    /// All of them are known; this is the resource with them.
+    /// All late values are known. This is the resource with them.
     Completed(Box<Resource>),
-    /// Its `control` turned out to be off.
+    /// The `control` of the resource turned out to be off.
     NotManaged {
-        /// Why, in words.
+        /// Reason, for people.
         reason: String,
     },
-    /// One of them will be known only after this resource was executed, which noop does not do.
+    /// A late value is known only after this resource was executed, which noop does not do.
     NotBefore(ResourceIndex),
-    /// One of them has no value and no default, because what would give it had nothing to do.
+    /// A late value has no value and no default, because its source had nothing to do.
     NoValue {
-        /// Why, in words.
+        /// Reason, for people.
         reason: String,
     },
 }
 
-/// A catalog without late values.
+/// Late values of a catalog that has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLateValues;
 

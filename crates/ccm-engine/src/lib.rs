@@ -1,28 +1,51 @@
-//! The provider contract, the harness that drives one resource, and the walk over all of them.
+//! Engine of a run: the contract of resource types and providers, the harness that takes one resource from
+//! its state to its outcome, and the walk over all of them.
 //!
-//! The engine knows noop, failure, refresh and verification, and nothing of any resource type. It emits
-//! events and never prints.
+//! # A run
+//!
+//! [`Run`] holds everything that a run needs: the catalog, the [resource types](ResourceType), the doors to
+//! the machine, a [gate](Gate), a [ledger](Ledger). [`Run::apply`] walks the catalog in the order of its
+//! graph, emits an event for each step and returns the summary. The engine prints nothing and knows no
+//! resource type.
+//!
+//! For each resource the harness
+//!
+//! 1. resolves [late values](LateValues),
+//! 2. binds the resource to a [provider](Provider) and reads its state,
+//! 3. lets the type [decide](ResourceKind::decide),
+//! 4. asks the gate about the change and, unless in noop, makes it,
+//! 5. reads the state again after a change, and lets the type [verify](ResourceKind::verify) it.
+//!
+//! Every resource ends with exactly one outcome, whatever happens. An error inside a resource, a panic
+//! included, is the failure of that resource.
+//!
+//! # A resource type
+//!
+//! A type implements [`TypedResource`]: its properties, its [`ResourceKind`] with the pure decision, and its
+//! providers. The engine alone knows noop, failure, refresh and verification, so that a provider can't get
+//! noop wrong: [`Provider::execute`] is never called in it.
 
-mod ahead;
+mod batch;
+mod bound_resource;
 mod contract;
 mod gate;
 mod groups;
 mod harness;
-mod known;
 mod late;
 mod ledger;
-mod managed;
 mod names;
 mod noop_changes;
+mod prefetch;
 mod refreshes;
 mod rules;
 mod run;
 mod shown;
+mod state_cache;
 mod step;
-mod together;
 mod typed;
 mod walk;
 
+pub use bound_resource::{BoundResource, bind};
 pub use contract::{
     Binder, Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Rule, Suitability,
     Trigger, Verified,
@@ -34,6 +57,5 @@ pub use ledger::ledger_read_back;
 pub use ledger::{
     Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, damaged, pending,
 };
-pub use managed::{Managed, bind};
 pub use run::{Run, Stop};
 pub use typed::TypedResource;

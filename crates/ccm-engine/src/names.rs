@@ -12,7 +12,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Names at most `max` resources, and counts the others.
+    /// Names at most `max` resources and counts the rest.
     pub(crate) fn new(catalog: &'a Catalog, indices: &'a [ResourceIndex], max: usize) -> Self {
         Self { catalog, indices, max }
     }

@@ -10,8 +10,8 @@ use ccm_model::{Claim, ClaimKind, Missing, PathKind, ResourceIndex};
 #[derive(Default)]
 pub(crate) struct NoopChanges {
     changed: Vec<ResourceIndex>,
-    /// Changes that are made once the run is not in noop, and changes that are never made, because their manifest is
-    /// in noop.
+    /// Changes that are made once the run is not in noop, and changes that are never made, because their
+    /// manifest is in noop.
     indexes: [Index; 2],
     /// Directories that would have been made, or exist already.
     pub directories: HashSet<PathBuf>,
@@ -68,9 +68,9 @@ impl NoopChanges {
         }
     }
 
-    /// Finds the change that may provide what a resource lacks: the latest that claims it, else the nearest that the
-    /// resource requires, else the latest that may bring about arbitrary things. `is_never_made` includes changes that
-    /// are never made either.
+    /// Finds the change that may provide what a resource lacks: the latest that claims it, else the nearest
+    /// that the resource requires, else the latest that may bring about arbitrary things. `is_never_made`
+    /// includes changes that are never made either.
     pub(crate) fn nearest(
         &self,
         of: ResourceIndex,

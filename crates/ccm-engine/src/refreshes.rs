@@ -1,8 +1,10 @@
-//! Refreshes that are owed, as the walk comes to owe and to pay them.
+//! Pending refreshes in the course of the walk.
 //!
-//! Before a resource executes, what its change would owe to its subscribers is in the [`Ledger`]. It is taken
-//! out when the execution turned out to change nothing, and when the subscriber had its turn. What is left
-//! then, whatever the reason, is owed to the next run.
+//! Before a resource is changed, the refreshes that its change demands of its subscribers are written to the
+//! [`Ledger`]. A refresh is dropped if the execution turned out to change nothing, and completed by the turn
+//! of its subscriber. Refreshes that are left at the end, for whatever reason, are pending for the next run.
+
+mod earlier;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -16,46 +18,49 @@ use ccm_model::{
 use ccm_redaction::Redactor;
 
 use crate::groups::Groups;
-use crate::ledger::{Debt, Debts, Ledger, Named, Pair, dropped, hash, owed, paid, whole};
+use crate::ledger::{
+    Ledger, Named, Pair, Pending, completed_line, dropped_line, hash, ledger_text, pending_line,
+};
 use crate::run::Run;
+use earlier::Earlier;
 
-/// A refresh that is owed at this moment of the walk.
-struct Standing {
-    debt: Debt,
-    /// It is owed from an earlier run, whatever this one does.
+/// A refresh that is pending at this moment of the walk.
+struct Tracked {
+    pending: Pending,
+    /// The refresh is pending from an earlier run, whatever this run does.
     is_earlier: bool,
-    /// How many executions of this run may ask for it.
-    asked: usize,
-    /// Why the turn of its subscriber did not end it; none if that has none here.
+    /// Number of executions of this run that may demand the refresh.
+    intents: usize,
+    /// Reason for which the turn of the subscriber did not complete the refresh. `None` before that turn.
     cause: Option<OwedCause>,
 }
 
-impl Standing {
-    fn new(debt: Debt, is_earlier: bool) -> Self {
-        Self { debt, is_earlier, asked: 0, cause: None }
+impl Tracked {
+    fn new(pending: Pending, is_earlier: bool) -> Self {
+        Self { pending, is_earlier, intents: 0, cause: None }
     }
 }
 
-/// The refreshes that are owed, and the ledger that remembers them.
+/// Pending refreshes of a run, and the ledger that holds them.
 pub(crate) struct Refreshes<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
     groups: &'a Groups<'a>,
-    /// None if this run remembers nothing.
+    /// `None` if no refresh outlives this run.
     ledger: Option<&'a Ledger>,
-    /// Names are written as they are shown: without what was sensitive at the last writing.
+    /// Redactor of the names in the file.
     redactor: Arc<Redactor>,
-    /// A name in the file holds something that has become sensitive since.
+    /// A name in the file holds a value that has become secret since it was written.
     is_renamed: bool,
-    standing: BTreeMap<Subscription, Standing>,
-    /// What resources of other manifests of the same name owe.
-    of_others: BTreeMap<Pair, Debt>,
-    /// What the execution of a resource has asked for.
-    asked_by: HashMap<ResourceIndex, Vec<Subscription>>,
-    settled: Vec<SettledRefresh>,
+    tracked: BTreeMap<Subscription, Tracked>,
+    /// Pending refreshes of other manifests of the same name.
+    of_others: BTreeMap<Pair, Pending>,
+    /// Refreshes that the execution of each resource may demand.
+    intents: HashMap<ResourceIndex, Vec<Subscription>>,
+    cancelled: Vec<SettledRefresh>,
 }
 
-/// A subscriber, and what it subscribes to.
+/// A subscriber, and a resource that it subscribes to.
 type Subscription = (ResourceIndex, ResourceIndex);
 
 impl<'a> Refreshes<'a> {
@@ -67,27 +72,27 @@ impl<'a> Refreshes<'a> {
             ledger: run.ledger,
             redactor: run.secrets.redactor(),
             is_renamed: false,
-            standing: BTreeMap::new(),
+            tracked: BTreeMap::new(),
             of_others: BTreeMap::new(),
-            asked_by: HashMap::new(),
-            settled: Vec::new(),
+            intents: HashMap::new(),
+            cancelled: Vec::new(),
         };
-        refreshes.take_over();
+        refreshes.load_earlier();
         refreshes
     }
 
-    /// Takes over what earlier runs have left.
-    fn take_over(&mut self) {
+    /// Loads the refreshes that earlier runs have left.
+    fn load_earlier(&mut self) {
         let Some(ledger) = self.ledger else { return };
         if ledger.damage().is_some() {
             for subscriber in self.run.catalog.indices() {
                 for source in self.subscriptions(subscriber) {
-                    let debt = Debt { is_assumed: true, ..self.debt(ledger) };
-                    self.standing.insert((subscriber, source), Standing::new(debt, true));
+                    let pending = Pending { is_assumed: true, ..self.new_pending(ledger) };
+                    self.tracked.insert((subscriber, source), Tracked::new(pending, true));
                 }
             }
-            // What goes wrong is told by who next has to write, and at the end.
-            let _told_later = self.remember(ledger, &BTreeMap::new());
+            // An error is reported by the next resource that has to write, and at the end.
+            let _reported_later = self.write_pending(ledger, &BTreeMap::new());
             return;
         }
         if ledger.earlier().is_empty() {
@@ -98,59 +103,61 @@ impl<'a> Refreshes<'a> {
         for subscriber in self.run.catalog.indices() {
             for source in self.subscriptions(subscriber) {
                 let before = earlier
-                    .find(self.real(subscriber), self.real(source))
+                    .find(self.id(subscriber), self.id(source))
                     .or_else(|| earlier.find_alike(self.pair((subscriber, source))));
-                if let Some((before, debt)) = before {
-                    self.standing.insert((subscriber, source), Standing::new(debt.clone(), true));
+                if let Some((before, pending)) = before {
+                    self.tracked.insert((subscriber, source), Tracked::new(pending.clone(), true));
                     found.insert(before);
                 }
             }
         }
-        for (pair, debt) in ledger.earlier() {
+        for (pair, pending) in ledger.earlier() {
             if !found.contains(pair) {
-                self.settle(ledger, pair.clone(), debt.clone());
+                self.cancel(ledger, pair.clone(), pending.clone());
             }
         }
     }
 
-    /// Settles what no resource of this manifest has to do, unless another manifest of the same name has to.
-    fn settle(&mut self, ledger: &Ledger, pair: Pair, debt: Debt) {
-        let is_ours = debt.manifest == ledger.run().manifest;
-        // A manifest that can't be looked for is not known to be gone.
-        if !is_ours && self.run.host.files.exists(Path::new(&debt.manifest)).unwrap_or(true) {
-            self.of_others.insert(pair, debt);
+    /// Cancels a refresh for which this manifest has no resources, unless another manifest of the same name
+    /// has them.
+    fn cancel(&mut self, ledger: &Ledger, pair: Pair, pending: Pending) {
+        let is_ours = pending.manifest == ledger.run().manifest;
+        // A manifest that can't be looked for may still exist.
+        if !is_ours && self.run.host.files.exists(Path::new(&pending.manifest)).unwrap_or(true) {
+            self.of_others.insert(pair, pending);
         } else {
             let is = |id: &ResourceId, named: &Named| match &named.hash {
                 Some(expected) => hash(id, ledger.salt()) == *expected,
                 None => *id == named.shown,
             };
-            let has = |named| self.run.catalog.indices().any(|index| is(self.real(index), named));
+            let has = |named| self.run.catalog.indices().any(|index| is(self.id(index), named));
             let cause = match (has(&pair.subscriber), has(&pair.source)) {
                 (false, _) => SettledCause::NoSubscriber,
                 (true, false) => SettledCause::NoSource,
                 (true, true) => SettledCause::NoSubscription,
             };
-            let refresh = refresh(&pair, &debt);
-            self.settled.push(SettledRefresh { subscriber: pair.subscriber.shown, refresh, cause });
+            let refresh = refresh(&pair, &pending);
+            self.cancelled.push(SettledRefresh { subscriber: pair.subscriber.shown, refresh, cause });
         }
     }
 
-    /// The name of a resource, with whatever is sensitive in it.
-    fn real(&self, index: ResourceIndex) -> &'a ResourceId {
+    /// Returns the type and name of a resource. The name may hold a secret.
+    fn id(&self, index: ResourceIndex) -> &'a ResourceId {
         &self.run.catalog.resource(index).id
     }
 
     fn named(&self, index: ResourceIndex) -> Named {
-        let id = self.real(index);
+        let id = self.id(index);
         Named::new(id, &self.redactor.redact(&id.name), self.ledger.map_or("", Ledger::salt))
     }
 
-    /// The names of both, as they are written.
+    /// Returns both names as the ledger has them.
     fn pair(&self, (subscriber, source): Subscription) -> Pair {
         Pair { subscriber: self.named(subscriber), source: self.named(source) }
     }
 
-    /// To whom a subscriber can owe something. The node of a group has nothing of its own to refresh.
+    /// Returns the resources whose changes a subscriber is refreshed by. The node of a group has nothing to
+    /// refresh.
     fn subscriptions(&self, subscriber: ResourceIndex) -> Vec<ResourceIndex> {
         if self.run.catalog.resource(subscriber).node_of.is_some() {
             return Vec::new();
@@ -158,21 +165,22 @@ impl<'a> Refreshes<'a> {
         self.graph.subscriptions(subscriber).collect()
     }
 
-    /// What a change of a resource asks for. Who is in noop is asked for nothing.
-    fn asked_for(&self, index: ResourceIndex) -> Vec<Subscription> {
+    /// Returns the refreshes that a change of a resource demands. Subscribers that are always in noop are
+    /// left out.
+    fn demanded_by(&self, index: ResourceIndex) -> Vec<Subscription> {
         let sources = std::iter::once(index).chain(self.groups.nodes_around(index));
-        let is_asked = |index: ResourceIndex| {
+        let can_refresh = |index: ResourceIndex| {
             self.run.catalog.resource(index).node_of.is_none() && !self.groups.policy(index).is_always_noop
         };
         sources
             .flat_map(|source| self.graph.subscribers(source).map(move |subscriber| (subscriber, source)))
-            .filter(|(subscriber, _)| is_asked(*subscriber))
+            .filter(|(subscriber, _)| can_refresh(*subscriber))
             .collect()
     }
 
-    fn debt(&self, ledger: &Ledger) -> Debt {
+    fn new_pending(&self, ledger: &Ledger) -> Pending {
         let run = ledger.run();
-        Debt {
+        Pending {
             run_id: run.run_id.clone(),
             since: self.run.host.clock.now(),
             manifest: run.manifest.clone(),
@@ -181,60 +189,62 @@ impl<'a> Refreshes<'a> {
         }
     }
 
-    /// What a resource owes from earlier runs, and to whom.
-    pub(crate) fn owed_from_earlier(&self, index: ResourceIndex) -> Vec<(ResourceIndex, OwedRefresh)> {
-        if self.standing.is_empty() {
+    /// Returns the refreshes of a subscriber that are pending from earlier runs, each with its source.
+    pub(crate) fn pending_from_earlier(&self, index: ResourceIndex) -> Vec<(ResourceIndex, OwedRefresh)> {
+        if self.tracked.is_empty() {
             return Vec::new();
         }
-        let owed = |source: ResourceIndex| {
-            let standing = self.standing.get(&(index, source)).filter(|standing| standing.is_earlier)?;
-            Some((source, refresh(&self.pair((index, source)), &standing.debt)))
+        let pending = |source: ResourceIndex| {
+            let tracked = self.tracked.get(&(index, source)).filter(|tracked| tracked.is_earlier)?;
+            Some((source, refresh(&self.pair((index, source)), &tracked.pending)))
         };
-        self.graph.subscriptions(index).filter_map(owed).collect()
+        self.graph.subscriptions(index).filter_map(pending).collect()
     }
 
-    /// Remembers, safe on the disk, what the execution of resources is about to owe.
-    pub(crate) fn ask(&mut self, executed: &[ResourceIndex]) -> Result<(), Failure> {
+    /// Writes the refreshes that the execution of these resources may demand, and syncs them.
+    pub(crate) fn record_intents(&mut self, executed: &[ResourceIndex]) -> Result<(), Failure> {
         let Some(ledger) = self.ledger else { return Ok(()) };
-        let asked = executed.iter().map(|index| (*index, self.asked_for(*index)));
-        let asked: Vec<_> = asked.filter(|(_, refreshes)| !refreshes.is_empty()).collect();
-        if asked.is_empty() {
+        let intents = executed.iter().map(|index| (*index, self.demanded_by(*index)));
+        let intents: Vec<_> = intents.filter(|(_, refreshes)| !refreshes.is_empty()).collect();
+        if intents.is_empty() {
             return Ok(());
         }
-        self.notice_secrets();
-        let mut new: BTreeMap<Subscription, Debt> = BTreeMap::new();
-        for refresh in asked.iter().flat_map(|(_, refreshes)| refreshes) {
-            if !self.standing.contains_key(refresh) {
-                new.entry(*refresh).or_insert_with(|| self.debt(ledger));
+        self.update_redactor();
+        let mut new: BTreeMap<Subscription, Pending> = BTreeMap::new();
+        for refresh in intents.iter().flat_map(|(_, refreshes)| refreshes) {
+            if !self.tracked.contains_key(refresh) {
+                new.entry(*refresh).or_insert_with(|| self.new_pending(ledger));
             }
         }
-        self.remember(ledger, &new).map_err(|error| {
+        self.write_pending(ledger, &new).map_err(|error| {
             let failure = Failure::from_error(FailureKind::Ledger, &error).because_of(not_written(ledger));
             failure.because_of("the refreshes that a change of it would owe can't be remembered")
         })?;
-        self.standing.extend(new.into_iter().map(|(refresh, debt)| (refresh, Standing::new(debt, false))));
-        for refresh in asked.iter().flat_map(|(_, refreshes)| refreshes) {
-            if let Some(standing) = self.standing.get_mut(refresh) {
-                standing.asked += 1;
+        self.tracked
+            .extend(new.into_iter().map(|(refresh, pending)| (refresh, Tracked::new(pending, false))));
+        for refresh in intents.iter().flat_map(|(_, refreshes)| refreshes) {
+            if let Some(tracked) = self.tracked.get_mut(refresh) {
+                tracked.intents += 1;
             }
         }
-        self.asked_by.extend(asked);
+        self.intents.extend(intents);
         Ok(())
     }
 
-    /// Takes note of the end of a resource's turn.
-    pub(crate) fn ended(&mut self, index: ResourceIndex, transaction: &Transaction) {
-        let Some(ledger) = self.ledger.filter(|_| !self.standing.is_empty()) else { return };
-        self.notice_secrets();
+    /// Drops the refreshes that the turn of a resource turned out not to demand, and completes those that it
+    /// has done.
+    pub(crate) fn end_turn(&mut self, index: ResourceIndex, transaction: &Transaction) {
+        let Some(ledger) = self.ledger.filter(|_| !self.tracked.is_empty()) else { return };
+        self.update_redactor();
         let mut lines = String::new();
-        let asked = self.asked_by.remove(&index).unwrap_or_default();
+        let intents = self.intents.remove(&index).unwrap_or_default();
         if transaction.outcome == Outcome::Unchanged {
-            for refresh in asked {
-                let Some(standing) = self.standing.get_mut(&refresh) else { continue };
-                standing.asked -= 1;
-                if standing.asked == 0 && !standing.is_earlier {
-                    self.standing.remove(&refresh);
-                    lines += &dropped(&self.pair(refresh));
+            for refresh in intents {
+                let Some(tracked) = self.tracked.get_mut(&refresh) else { continue };
+                tracked.intents -= 1;
+                if tracked.intents == 0 && !tracked.is_earlier {
+                    self.tracked.remove(&refresh);
+                    lines += &dropped_line(&self.pair(refresh));
                 }
             }
         }
@@ -243,44 +253,50 @@ impl<'a> Refreshes<'a> {
         } else {
             self.run.noop.then_some(OwedCause::Noop)
         };
-        let cause = still_owed(transaction, noop.as_ref()).or(noop);
+        let cause = pending_cause(transaction, noop.as_ref()).or(noop);
         for source in self.subscriptions(index) {
             let refresh = (index, source);
-            let Some(standing) = self.standing.get_mut(&refresh) else { continue };
+            let Some(tracked) = self.tracked.get_mut(&refresh) else { continue };
             if cause.is_some() {
-                standing.cause.clone_from(&cause);
+                tracked.cause.clone_from(&cause);
             } else {
-                self.standing.remove(&refresh);
-                lines += &paid(&self.pair(refresh));
+                self.tracked.remove(&refresh);
+                lines += &completed_line(&self.pair(refresh));
             }
         }
         if !lines.is_empty() || self.is_renamed {
-            self.note(ledger, &lines);
+            self.write_ends(ledger, &lines);
         }
     }
 
-    /// Takes note of what has become sensitive. If a name in the file holds it, the file has to be written anew.
-    fn notice_secrets(&mut self) {
+    /// Takes the present redactor. If a name in the file holds a value that has become secret, the file has
+    /// to be rewritten.
+    fn update_redactor(&mut self) {
         let now = self.run.secrets.redactor();
         if Arc::ptr_eq(&now, &self.redactor) {
             return;
         }
         let before = std::mem::replace(&mut self.redactor, now);
         let is_renamed = |index: ResourceIndex| {
-            let name = &self.real(index).name;
+            let name = &self.id(index).name;
             before.redact(name) != self.redactor.redact(name)
         };
         self.is_renamed |=
-            self.standing.keys().any(|(subscriber, source)| is_renamed(*subscriber) || is_renamed(*source));
+            self.tracked.keys().any(|(subscriber, source)| is_renamed(*subscriber) || is_renamed(*source));
     }
 
-    /// Writes what is about to be owed, safe on the disk.
-    fn remember(&mut self, ledger: &Ledger, new: &BTreeMap<Subscription, Debt>) -> std::io::Result<()> {
+    /// Writes new pending refreshes, and syncs them.
+    fn write_pending(
+        &mut self,
+        ledger: &Ledger,
+        new: &BTreeMap<Subscription, Pending>,
+    ) -> std::io::Result<()> {
         let Some(file) = ledger.file() else { return Ok(()) };
         let mut file = file.borrow_mut();
-        let lines: String = new.iter().map(|(refresh, debt)| owed(&self.pair(*refresh), debt)).collect();
+        let lines: String =
+            new.iter().map(|(refresh, pending)| pending_line(&self.pair(*refresh), pending)).collect();
         if !file.grows() || self.is_renamed {
-            // What was read is as safe then as what is new: who wrote it may not have come to that.
+            // This syncs what was read as well: the run that wrote it may not have synced it.
             file.rewrite(&(self.content(ledger) + &lines))?;
             self.is_renamed = false;
             Ok(())
@@ -291,55 +307,56 @@ impl<'a> Refreshes<'a> {
         }
     }
 
-    /// Writes what is owed no more. That it is lost repeats a refresh and does no other harm, so nobody waits
-    /// for the disk; and if it can't be written, all is written once more at the end, which tells of it.
-    fn note(&mut self, ledger: &Ledger, lines: &str) {
+    /// Writes that refreshes are no longer pending. The lines are not synced, because losing them only
+    /// repeats a refresh. After an error the whole file is written again at the end, which reports the error.
+    fn write_ends(&mut self, ledger: &Ledger, lines: &str) {
         let Some(file) = ledger.file() else { return };
         let mut file = file.borrow_mut();
         if file.grows() && !self.is_renamed {
-            let _told_at_the_end = file.grow(lines, false);
+            let _reported_at_the_end = file.grow(lines, false);
         } else if file.rewrite(&self.content(ledger)).is_ok() {
             self.is_renamed = false;
         }
     }
 
     fn content(&self, ledger: &Ledger) -> String {
-        let standing: Vec<(Pair, &Debt)> =
-            self.standing.iter().map(|(refresh, standing)| (self.pair(*refresh), &standing.debt)).collect();
-        let standing = standing.iter().map(|(pair, debt)| (pair, *debt));
-        whole(&ledger.run().key, ledger.salt(), standing.chain(&self.of_others))
+        let tracked: Vec<(Pair, &Pending)> =
+            self.tracked.iter().map(|(refresh, tracked)| (self.pair(*refresh), &tracked.pending)).collect();
+        let tracked = tracked.iter().map(|(pair, pending)| (pair, *pending));
+        ledger_text(&ledger.run().key, ledger.salt(), tracked.chain(&self.of_others))
     }
 
-    /// Enters what keeps further runs from doing what is owed; tells whether that is news.
-    fn note_what_keeps(&mut self) -> bool {
+    /// Records the settings that keep further runs from doing pending refreshes. Returns `true` if one of
+    /// them is new.
+    fn update_kept_by(&mut self) -> bool {
         let mut has_news = false;
-        for Standing { debt, cause, .. } in self.standing.values_mut() {
+        for Tracked { pending, cause, .. } in self.tracked.values_mut() {
             let kept_by = match cause {
                 Some(cause) if cause.kept_by().is_some() => cause.kept_by(),
-                // Of what had no turn for another reason nothing new is known.
+                // A subscriber without a turn shows nothing new.
                 None | Some(OwedCause::Skipped(_) | OwedCause::OtherManifest(_)) => continue,
                 Some(_) => None,
             };
-            has_news |= kept_by != debt.kept_by;
-            debt.kept_by = kept_by;
+            has_news |= kept_by != pending.kept_by;
+            pending.kept_by = kept_by;
         }
         has_news
     }
 
-    /// Leaves in the ledger what is still owed.
+    /// Leaves the refreshes that are still pending in the ledger, and reports them.
     pub(crate) fn finish(mut self) -> Summary {
         let Some(ledger) = self.ledger else { return Summary::default() };
-        self.notice_secrets();
-        let has_news = self.note_what_keeps() || self.is_renamed;
+        self.update_redactor();
+        let has_news = self.update_kept_by() || self.is_renamed;
         let written = match ledger.file() {
             None => Ok(()),
             Some(file) => {
                 let mut file = file.borrow_mut();
-                if has_news || !self.settled.is_empty() {
+                if has_news || !self.cancelled.is_empty() {
                     file.touch();
                 }
-                let is_owed = !self.standing.is_empty() || !self.of_others.is_empty();
-                file.finish(&self.content(ledger), is_owed)
+                let is_pending = !self.tracked.is_empty() || !self.of_others.is_empty();
+                file.finish(&self.content(ledger), is_pending)
             }
         };
         let unwritten = written.err().map_or_else(Vec::new, |error| {
@@ -347,62 +364,23 @@ impl<'a> Refreshes<'a> {
             layers.insert(0, not_written(ledger));
             layers
         });
-        let still = |pair: Pair, debt: Debt, cause: Option<OwedCause>| {
-            let refresh = refresh(&pair, &debt);
-            let cause = cause.unwrap_or(OwedCause::OtherManifest(debt.manifest));
+        let still = |pair: Pair, pending: Pending, cause: Option<OwedCause>| {
+            let refresh = refresh(&pair, &pending);
+            let cause = cause.unwrap_or(OwedCause::OtherManifest(pending.manifest));
             StillOwed { subscriber: pair.subscriber.shown, refresh, cause }
         };
         let damage = ledger.damage().map(|damage| match ledger.file() {
             Some(_) => format!("{damage}; it is kept as {}", damage.kept_as),
             None => damage.to_string(),
         });
-        let standing = std::mem::take(&mut self.standing).into_iter();
-        let standing = standing.map(|(refresh, of)| still(self.pair(refresh), of.debt, of.cause));
-        let mut owed: Vec<StillOwed> = standing.collect();
-        owed.extend(self.of_others.into_iter().map(|(pair, debt)| still(pair, debt, None)));
+        let tracked = std::mem::take(&mut self.tracked).into_iter();
+        let tracked = tracked.map(|(refresh, of)| still(self.pair(refresh), of.pending, of.cause));
+        let mut owed: Vec<StillOwed> = tracked.collect();
+        owed.extend(self.of_others.into_iter().map(|(pair, pending)| still(pair, pending, None)));
         owed.sort_by(|one, other| {
             (&one.subscriber, &one.refresh.source).cmp(&(&other.subscriber, &other.refresh.source))
         });
-        Summary { owed, settled: self.settled, damage, unwritten }
-    }
-}
-
-/// What earlier runs have left, to be found by the names of resources, however these were shown then.
-struct Earlier<'l> {
-    debts: &'l Debts,
-    salt: &'l str,
-    /// Where a name is hidden: both of them, each by its hash if it has one.
-    hidden: HashMap<(String, String), &'l Pair>,
-}
-
-impl<'l> Earlier<'l> {
-    fn new(ledger: &'l Ledger) -> Self {
-        let debts = ledger.earlier();
-        let is_hidden = |pair: &&Pair| pair.subscriber.hash.is_some() || pair.source.hash.is_some();
-        let by = |named: &Named| named.hash.clone().unwrap_or_else(|| hash(&named.shown, ledger.salt()));
-        let hidden = debts.keys().filter(is_hidden);
-        let hidden = hidden.map(|pair| ((by(&pair.subscriber), by(&pair.source)), pair)).collect();
-        Self { debts, salt: ledger.salt(), hidden }
-    }
-
-    fn find(&self, subscriber: &ResourceId, source: &ResourceId) -> Option<(&'l Pair, &'l Debt)> {
-        let plain = |id: &ResourceId| Named { shown: id.clone(), hash: None };
-        let pair = Pair { subscriber: plain(subscriber), source: plain(source) };
-        self.debts.get_key_value(&pair).or_else(|| {
-            if self.hidden.is_empty() {
-                return None;
-            }
-            let pair = self.hidden.get(&(hash(subscriber, self.salt), hash(source, self.salt)))?;
-            self.debts.get_key_value(*pair)
-        })
-    }
-
-    /// Finds what was written without a hash, which is owed by all that look like it.
-    fn find_alike(&self, mut pair: Pair) -> Option<(&'l Pair, &'l Debt)> {
-        if pair.subscriber.hash.take().is_none() & pair.source.hash.take().is_none() {
-            return None;
-        }
-        self.debts.get_key_value(&pair)
+        Summary { owed, settled: self.cancelled, damage, unwritten }
     }
 }
 
@@ -411,21 +389,21 @@ fn not_written(ledger: &Ledger) -> String {
     format!("the ledger {} can't be written", path.display())
 }
 
-fn refresh(pair: &Pair, debt: &Debt) -> OwedRefresh {
+fn refresh(pair: &Pair, pending: &Pending) -> OwedRefresh {
     OwedRefresh {
         source: pair.source.shown.clone(),
-        run_id: debt.run_id.clone(),
-        since: debt.since,
-        is_assumed: debt.is_assumed,
+        run_id: pending.run_id.clone(),
+        since: pending.since,
+        is_assumed: pending.is_assumed,
     }
 }
 
-/// Why the turn of a subscriber has not paid what it owes; none if it has: it was refreshed, or its own rules
-/// declined that.
-fn still_owed(transaction: &Transaction, noop: Option<&OwedCause>) -> Option<OwedCause> {
+/// Returns the reason for which the turn of a subscriber did not complete its refreshes. `None` if it was
+/// refreshed, or its own rules declined the refresh.
+fn pending_cause(transaction: &Transaction, noop: Option<&OwedCause>) -> Option<OwedCause> {
     match &transaction.outcome {
         Outcome::Changed | Outcome::Refreshed => None,
-        // Without a provider it did not come to its rules: a late value was missing.
+        // Without a provider the type did not decide: a late value was missing.
         Outcome::Unchanged if transaction.provider.is_some() => None,
         Outcome::Unchanged => Some(OwedCause::NoValue),
         Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => noop.cloned(),

@@ -9,11 +9,11 @@ use crate::contract::Rule;
 /// Rule of the engine that decided on a resource in place of its type.
 #[derive(Debug)]
 pub(crate) enum EngineRule<'a> {
-    /// Noop: an earlier resource, which was not really changed, has to come before anything is known.
+    /// Noop: nothing is known before an earlier resource is changed, which noop does not do.
     NotKnownBefore {
         /// The earlier resource.
         before: &'a ResourceId,
-        /// What keeps it from being known, if that is worth telling.
+        /// Failure of reading the state, if it explains the rule.
         cause: Option<String>,
     },
     /// A late value has no value.
@@ -22,7 +22,7 @@ pub(crate) enum EngineRule<'a> {
     ChildChanged,
     /// Nothing changed in a child manifest.
     ChildUnchanged,
-    /// A bug: the steps of a turn came in the wrong order.
+    /// A bug: the steps of a resource came in the wrong order.
     OutOfOrder,
 }
 

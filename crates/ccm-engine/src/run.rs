@@ -1,4 +1,4 @@
-//! A run: what it needs, and its beginning and end.
+//! A run, from its first event to its summary.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -16,53 +16,52 @@ use crate::late::LateValues;
 use crate::ledger::Ledger;
 use crate::walk::Walk;
 
-/// How a run can be ended from outside.
+/// End of a run from outside.
 #[derive(Clone, Copy)]
 pub struct Stop<'a> {
-    /// Says how urgently.
+    /// Urgency of the end.
     pub cancellation: &'a Cancellation,
-    /// Says why; set before the cancellation is raised.
+    /// Cause of the end, set before the cancellation is raised.
     pub cause: &'a OnceLock<StopCause>,
 }
 
-/// Everything that a run needs.
+/// Everything that a run needs. [`Run::apply`] runs it.
 pub struct Run<'a> {
-    /// What to apply.
+    /// Resources to apply.
     pub catalog: &'a Catalog,
-    /// The types of its resources.
+    /// Types of the resources.
     pub types: &'a [&'a dyn ResourceType],
-    /// The doors to the machine.
+    /// Doors to the machine.
     pub host: Host<'a>,
-    /// Completes resources when they are reached.
+    /// Late values of the resources.
     pub late: &'a dyn LateValues,
-    /// What no event may show; providers add what they come to know.
+    /// Values that no event may show. Providers add those that they learn.
     pub secrets: &'a Secrets,
-    /// How it can be ended from outside.
+    /// End of the run from outside.
     pub stop: Stop<'a>,
-    /// Change nothing, say what would be.
+    /// Noop: change nothing, and report what would be changed.
     pub noop: bool,
-    /// Stop after the first failed resource; the catalog can ask for it as well.
+    /// Stop after the first failed resource. The catalog can ask for that as well.
     pub fail_on_error: bool,
-    /// Show changes of content as diffs.
+    /// Report changes of content as diffs.
     pub diff: bool,
-    /// What relative paths of the manifest start from: the directory it is in. A child has its own.
+    /// Directory of the manifest, from which relative paths start. A child manifest has its own.
     pub directory: &'a Path,
-    /// Where to keep what has to outlive the run, in noop where that would be; none if there is no such place.
+    /// Directory for files that outlive the run. In noop nothing is written to it. `None` if there is none.
     pub state_directory: Option<&'a Path>,
-    /// Describe the state of unchanged resources as well. It costs about as much as to find them unchanged, so
-    /// it is for those who write it down.
+    /// Describe the states of unchanged resources as well. This costs about as much as finding them
+    /// unchanged.
     pub describe_unchanged: bool,
-    /// Apply these and what they depend on, and nothing else.
+    /// Apply only these resources and their dependencies.
     pub only: Option<&'a [ResourceIndex]>,
-    /// Decides on every command and every change; [`OpenGate`](crate::OpenGate) allows all of them.
+    /// Gate that decides on every command and every change. [`OpenGate`](crate::OpenGate) allows all of them.
     pub gate: &'a dyn Gate,
-    /// What earlier runs have left to be refreshed, and where that is remembered; without it, none is.
+    /// Ledger of pending refreshes. Without a ledger no refresh outlives the run.
     pub ledger: Option<&'a Ledger>,
 }
 
 impl Run<'_> {
-    /// Applies the catalog. Emits the events of the run, and returns what it amounted to. What must not be
-    /// shown is in none of them.
+    /// Applies the catalog. Emits the events of the run and returns its summary, both without secrets.
     pub async fn apply(&self, on_event: &mut dyn FnMut(Event)) -> RunSummary {
         let on_event = &mut |event| on_event(self.secrets.redact_event(event));
         let began = self.host.clock.monotonic();

@@ -6,36 +6,37 @@ use std::path::PathBuf;
 
 use ccm_model::{Artifact, Catalog, Failure, Missing, Reason, Resource, ResourceId, ResourceIndex};
 
-use crate::ahead::Later;
+use crate::batch::Batch;
 use crate::contract::{Binder, Described, Trigger};
 use crate::gate::PlannedChange;
 use crate::groups::Policy;
-use crate::known::Known;
 use crate::late::Progress;
+use crate::prefetch::Upcoming;
 use crate::run::Run;
-use crate::together::Together;
+use crate::state_cache::StateCache;
 
 /// Services of the walk for the step of one resource.
 pub(crate) trait StepHost: Progress {
     /// Returns the run.
     fn run(&self) -> &Run<'_>;
 
-    /// Returns what was read and still holds.
-    fn known(&self) -> &Known;
+    /// Returns the state that was read and is still valid.
+    fn state_cache(&self) -> &StateCache;
 
-    /// Returns what was executed before its turn.
-    fn together(&self) -> &Together;
+    /// Returns the resources that were changed before their turns.
+    fn batch(&self) -> &Batch;
 
     /// Returns the directories that earlier resources would have made, if they are in noop.
     fn would_be_directories(&self) -> &HashSet<PathBuf>;
 
     /// Returns the resource at a distance behind this one in the walk, 0 being the next.
-    fn later(&self, of: ResourceIndex, distance: usize) -> Option<Later<'_>>;
+    fn upcoming(&self, of: ResourceIndex, distance: usize) -> Option<Upcoming<'_>>;
 
     /// Returns `true` if `on` is in noop in every run while `index` is not.
     fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool;
 
-    /// Records the refreshes that changes of these resources will demand. On an error nothing may be executed.
+    /// Records the refreshes that changes of these resources will demand. On an error nothing may be
+    /// executed.
     fn record_intents(&self, executed: &[ResourceIndex]) -> Result<(), Failure>;
 
     /// Finds, in noop, an earlier change that might provide what a resource lacks.
@@ -90,7 +91,7 @@ impl<'a> ResourceStep<'a> {
 
     /// Puts the late values in.
     pub(crate) fn complete(&self, resource: Box<Resource>) {
-        // There is one resolution in a step.
+        // A step resolves late values once.
         let _first = self.completed.set(resource);
     }
 

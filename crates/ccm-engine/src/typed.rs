@@ -1,11 +1,11 @@
-//! The resource type whose properties are typed: one binding for all of them.
+//! Resource types with typed properties: one binding for all of them.
 
 use ccm_host::Host;
 use ccm_model::{Diagnostic, Failure, FailureKind, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties, decode};
 
+use crate::bound_resource::{BoundResource, bind};
 use crate::contract::{Binder, Provider, ResourceKind, ResourceType};
-use crate::managed::{Managed, bind};
 
 /// Resource type with typed properties and providers.
 pub trait TypedResource: TypeSpec + TypedProperties + Sync {
@@ -26,7 +26,7 @@ impl<T: TypedResource> ResourceType for T {
 }
 
 impl<T: TypedResource> Binder for T {
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn BoundResource>, Failure> {
         let (written, errors) = decode::<T::Written>(&resource.properties);
         if !errors.is_empty() {
             return Err(not_valid(errors));

@@ -1,7 +1,7 @@
-//! The walk: every resource in order, each with exactly one outcome.
+//! The walk over all resources in order, each with exactly one outcome.
 
-mod gate;
-mod later;
+mod skip;
+mod upcoming;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
@@ -16,68 +16,69 @@ use ccm_model::{
 };
 use tracing::{Instrument as _, debug, debug_span};
 
-use crate::ahead::Later;
+use crate::batch::Batch;
 use crate::contract::{ResourceType, Trigger, reason};
 use crate::groups::{GroupProgress, Groups};
 use crate::harness::handle;
-use crate::known::Known;
 use crate::late::{Progress, Resolved};
 use crate::noop_changes::{NoopChange, NoopChanges};
+use crate::prefetch::Upcoming;
 use crate::refreshes::Refreshes;
 use crate::run::Run;
 use crate::shown;
+use crate::state_cache::StateCache;
 use crate::step::{ResourceStep, StepHost, StepResult, WouldChange};
-use crate::together::Together;
 
-/// What the walk remembers of a resource whose turn is over.
+/// Record of a resource, for those that come after it.
 #[derive(Clone, Default)]
-struct Done {
+struct ResourceRecord {
     /// Its turn is over.
-    finished: bool,
-    /// It changed, or in noop would have.
-    changed: bool,
+    is_finished: bool,
+    /// It changed or, in noop, would have.
+    has_changed: bool,
     /// It was in noop, with the whole run or with its group.
-    noop: bool,
-    /// The resources whose failure, or whose noop, keeps what depends on this one from its turn.
+    is_noop: bool,
+    /// Resources that failed, or are in noop, so that dependants of this one have no turn.
     culprits: Option<Rc<[ResourceIndex]>>,
 }
 
-/// What triggers a resource.
+/// Triggers of a resource.
 #[derive(Default)]
 struct Triggers {
-    /// All of it.
+    /// Subscriptions that changed, in this run or an earlier one.
     by: Vec<ResourceIndex>,
-    /// What of it is owed from earlier runs.
-    owed: Vec<OwedRefresh>,
-    /// Nothing of it changed in this run.
-    is_only_owed: bool,
+    /// Refreshes that are pending from earlier runs.
+    pending: Vec<OwedRefresh>,
+    /// No subscription changed in this run.
+    is_only_pending: bool,
 }
 
 impl Triggers {
     fn trigger(&self) -> Option<Trigger> {
-        let pending = self.owed.first().filter(|_| self.is_only_owed);
+        let pending = self.pending.first().filter(|_| self.is_only_pending);
         match pending {
             _ if self.by.is_empty() => None,
-            Some(first) => Some(Trigger::Pending { first: first.clone(), has_more: self.owed.len() > 1 }),
+            Some(first) => Some(Trigger::Pending { first: first.clone(), has_more: self.pending.len() > 1 }),
             None => Some(Trigger::Changed),
         }
     }
 }
 
+/// State of a run between two resources.
 pub(crate) struct Walk<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
     groups: &'a Groups<'a>,
     /// All resources, in the order of their turns.
     order: Vec<ResourceIndex>,
-    /// How many of them had their turn, or have it now.
+    /// Number of resources that had their turn, or have it now.
     begun: usize,
     selected: Option<Vec<bool>>,
     /// Built when a name is first looked up.
     names: OnceCell<CatalogNames<'a>>,
-    known: Known,
-    together: Together,
-    done: Vec<Done>,
+    state_cache: StateCache,
+    batch: Batch,
+    records: Vec<ResourceRecord>,
     progress: GroupProgress<'a>,
     noop_changes: NoopChanges,
     pub(crate) counts: Counts,
@@ -88,7 +89,6 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph, groups: &'a Groups<'a>) -> Self {
         let selected = run.only.map(|only| graph.with_requirements(only));
-        let done = vec![Done::default(); run.catalog.resources.len()];
         Self {
             run,
             graph,
@@ -97,9 +97,9 @@ impl<'a> Walk<'a> {
             begun: 0,
             selected,
             names: OnceCell::new(),
-            known: Known::default(),
-            together: Together::default(),
-            done,
+            state_cache: StateCache::default(),
+            batch: Batch::default(),
+            records: vec![ResourceRecord::default(); run.catalog.resources.len()],
             progress: GroupProgress::new(groups),
             noop_changes: NoopChanges::default(),
             counts: Counts::default(),
@@ -108,6 +108,7 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Takes every resource through its turn.
     pub(crate) async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
         while let Some(index) = self.order.get(self.begun).copied() {
             self.begun += 1;
@@ -119,16 +120,16 @@ impl<'a> Walk<'a> {
     /// Takes a resource from its turn to its last event.
     async fn step(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) {
         let transaction = self.turn(index, on_event).await;
-        // What comes after the last turn finds nothing to end.
+        // A stop after the last turn ends nothing, so it is not looked for later.
         self.notice_stop();
-        self.remember(index, &transaction.outcome);
-        self.refreshes.get_mut().ended(index, &transaction);
+        self.record(index, &transaction.outcome);
+        self.refreshes.get_mut().end_turn(index, &transaction);
         debug!(outcome = %transaction.outcome.word(), "resource finished");
         on_event(Event::ResourceFinished(Box::new(transaction)));
     }
 
-    /// Remembers why the run is ended from outside, if it is. This outranks a failure: a command that was
-    /// ended with the run fails, and the run did not end because of that failure.
+    /// Records the cause if the run was ended from outside. This cause outranks a failure: a command that is
+    /// ended with the run fails, and the run does not end because of that failure.
     fn notice_stop(&mut self) {
         if self.run.stop.cancellation.level() > Level::Go
             && let Some(cause) = self.run.stop.cause.get()
@@ -137,17 +138,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Gives a resource its turn, or finds out why it has none.
+    /// Gives a resource its turn, or finds the reason for which it has none.
     async fn turn(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) -> Transaction {
         let resource = self.run.catalog.resource(index);
         let at = self.run.host.clock.now();
         let began = self.run.host.clock.monotonic();
-        let (outcome, result, triggers) = match self.gate(index) {
+        let (outcome, result, triggers) = match self.skip_cause(index) {
             Some(cause) => {
-                self.known.take_ahead(index);
+                self.state_cache.take_prefetched(index);
                 (Outcome::Skipped { cause }, StepResult::default(), Triggers::default())
             }
-            None => self.managed(index, on_event).await,
+            None => self.have_turn(index, on_event).await,
         };
         let resource_type = self.run.resource_type(resource);
         let table = resource_type.map(|found| found.properties()).unwrap_or_default();
@@ -158,7 +159,7 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             result.described.map(|described| (described.ensure, described.state)).unzip();
-        // What was not done, and would not be, is not to be seen as a change.
+        // A diff of a change that was not made, and would not be, would look like a change.
         let diff = result.diff.filter(|_| outcome.is_change());
         Transaction {
             id: resource.id.clone(),
@@ -173,7 +174,7 @@ impl<'a> Walk<'a> {
             presentation: shown::presentation(table, &resource.properties),
             reason: result.reason,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
-            owed: triggers.owed,
+            owed: triggers.pending,
             warnings: result.warnings,
             notes: result.notes,
             state,
@@ -181,7 +182,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    async fn managed(
+    async fn have_turn(
         &self,
         index: ResourceIndex,
         on_event: &mut dyn FnMut(Event),
@@ -213,33 +214,35 @@ impl<'a> Walk<'a> {
         (outcome, result, triggers)
     }
 
-    /// What triggers a resource: what it subscribes to and changed in this run, or in an earlier one that did not
-    /// come to refresh it.
+    /// Returns the triggers of a resource: subscriptions that changed in this run, or in an earlier one that
+    /// did not refresh the resource.
     fn triggers(&self, index: ResourceIndex) -> Triggers {
-        let owed = self.refreshes.borrow().owed_from_earlier(index);
-        // What a run would only have changed sets nothing really in motion, and noop says what a run does.
+        let pending = self.refreshes.borrow().pending_from_earlier(index);
+        // A change that is never made triggers nothing in a run, and noop shows what a run would do.
         let changed =
-            |on: &ResourceIndex| self.done[on.get()].changed && !self.groups.is_never_done_for(*on, index);
-        let triggers = |on: &ResourceIndex| changed(on) || owed.iter().any(|(source, _)| source == on);
+            |on: &ResourceIndex| self.records[on.get()].has_changed && !self.is_never_done_for(*on, index);
+        let triggers = |on: &ResourceIndex| changed(on) || pending.iter().any(|(source, _)| source == on);
         let by: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
-        let is_only_owed = !owed.is_empty() && !by.iter().any(changed);
-        Triggers { by, owed: owed.into_iter().map(|(_, owed)| owed).collect(), is_only_owed }
+        let is_only_pending = !pending.is_empty() && !by.iter().any(changed);
+        Triggers { by, pending: pending.into_iter().map(|(_, pending)| pending).collect(), is_only_pending }
     }
 
-    /// The change that a resource in noop would have made.
+    /// Returns the change that a resource in noop would have made.
     fn noop_change(&self, index: ResourceIndex) -> Option<NoopChange<'a>> {
         let resource = self.run.catalog.resource(index);
         let resource_type = self.run.resource_type(resource)?;
         let claims = resource_type.claims(resource);
         if claims.iter().any(|claim| claim.is_path_of(PathKind::Directory)) {
             // A prefetched state does not know the directory that resources below it can rely on.
-            self.known.read_singly();
+            self.state_cache.disable_prefetching();
         }
         let is_arbitrary = resource_type.may_provide(resource);
-        Some(NoopChange { is_never_made: self.groups.policy(index).is_always_noop, is_arbitrary, claims })
+        let is_never_made = self.groups.policy(index).is_always_noop;
+        Some(NoopChange { is_never_made, is_arbitrary, claims })
     }
 
-    /// Returns the outcome of the node of a group whose `control` is known only now, if that does not let it be managed.
+    /// Returns the outcome of the node of a group whose `control` is known only now. `None` if the resource
+    /// is managed.
     fn late_control(&self, index: ResourceIndex) -> Option<Outcome> {
         let resource = self.run.catalog.resource(index);
         if resource.control != Control::Late {
@@ -265,17 +268,18 @@ impl<'a> Walk<'a> {
         (outcome, StepResult { reason: rule.as_ref().map(reason), ..StepResult::default() })
     }
 
-    fn remember(&mut self, index: ResourceIndex, outcome: &Outcome) {
+    /// Records the outcome of a resource for those that come after it.
+    fn record(&mut self, index: ResourceIndex, outcome: &Outcome) {
         self.counts.add(outcome, self.run.noop);
         self.progress.record(index, outcome);
-        let noop = self.groups.policy(index).noop;
-        let changed = outcome.is_change();
-        let change = if changed && noop { self.noop_change(index) } else { None };
+        let is_noop = self.groups.policy(index).noop;
+        let has_changed = outcome.is_change();
+        let change = if has_changed && is_noop { self.noop_change(index) } else { None };
         self.noop_changes.push(index, change, self.graph);
-        let done = &mut self.done[index.get()];
-        (done.finished, done.changed, done.noop) = (true, changed, noop);
-        if done.culprits.is_none() {
-            done.culprits = match outcome {
+        let record = &mut self.records[index.get()];
+        (record.is_finished, record.has_changed, record.is_noop) = (true, has_changed, is_noop);
+        if record.culprits.is_none() {
+            record.culprits = match outcome {
                 Outcome::Failed(_) => Some(Rc::from([index])),
                 Outcome::Skipped { cause: SkipCause::Undone { noop } } => {
                     let names = self.names.get_or_init(|| self.run.catalog.names());
@@ -289,8 +293,8 @@ impl<'a> Walk<'a> {
 
 impl Progress for Walk<'_> {
     fn would_change(&self, index: ResourceIndex) -> bool {
-        let done = &self.done[index.get()];
-        done.changed && done.noop
+        let record = &self.records[index.get()];
+        record.has_changed && record.is_noop
     }
 }
 
@@ -299,20 +303,20 @@ impl StepHost for Walk<'_> {
         self.run
     }
 
-    fn known(&self) -> &Known {
-        &self.known
+    fn state_cache(&self) -> &StateCache {
+        &self.state_cache
     }
 
-    fn together(&self) -> &Together {
-        &self.together
+    fn batch(&self) -> &Batch {
+        &self.batch
     }
 
     fn would_be_directories(&self) -> &HashSet<PathBuf> {
         &self.noop_changes.directories
     }
 
-    fn later(&self, of: ResourceIndex, distance: usize) -> Option<Later<'_>> {
-        self.later_at(self.run.catalog.resource(of), distance)
+    fn upcoming(&self, of: ResourceIndex, distance: usize) -> Option<Upcoming<'_>> {
+        self.upcoming_at(self.run.catalog.resource(of), distance)
     }
 
     fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
@@ -320,7 +324,7 @@ impl StepHost for Walk<'_> {
     }
 
     fn record_intents(&self, executed: &[ResourceIndex]) -> Result<(), Failure> {
-        self.refreshes.borrow_mut().ask(executed)
+        self.refreshes.borrow_mut().record_intents(executed)
     }
 
     fn would_change_before(&self, of: ResourceIndex, missing: &Missing) -> Option<WouldChange> {

@@ -1,4 +1,4 @@
-//! Cycles, with a way around each that a person can follow.
+//! Cycles, with paths that a person can follow.
 
 use std::collections::VecDeque;
 
@@ -11,22 +11,23 @@ use crate::graph::{index, node};
 /// Resources that depend on one another in a circle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// Every resource that can be reached from itself through the others, in manifest order.
+    /// Resources that can be reached from themselves through the others, in manifest order.
     pub members: Vec<ResourceIndex>,
-    /// Ways around, each along dependencies from a resource back to itself: `[a, b, a]` for two resources
-    /// that depend on each other, `[a, a]` for one that depends on itself.
+    /// Closed paths, each along dependencies from a resource back to itself: `[a, b, a]` for two resources
+    /// that depend on each other, `[a, a]` for a resource that depends on itself.
     ///
-    /// Each is the shortest through the first member that no earlier one passes, and begins at its own first
-    /// member in manifest order. Together they pass every member; a plain circle has one. Only in a tangle
-    /// too large for anyone to read, thousands of members each with its own way, do they end early.
+    /// Each is the shortest path through the first member that no earlier path passes, and begins at its own
+    /// first member in manifest order. Together they pass every member; a plain circle has one path. They end
+    /// early only in a cycle that is too large to read, with thousands of members that each have a path of
+    /// their own.
     pub paths: Vec<Vec<ResourceIndex>>,
 }
 
-/// How many edges the search for paths looks at in one graph.
+/// Maximum number of edges that the search for paths looks at in one graph.
 ///
-/// There are graphs of 50,000 resources whose paths would fill gigabytes: a chain that ends in a fan whose
-/// every leaf leads back to its beginning. The members are named all the same.
-const SEARCH_LIMIT: usize = 10_000_000;
+/// The paths of some graphs of 50,000 resources would fill gigabytes: a chain that ends in a fan whose every
+/// leaf leads back to its beginning. The members of such a cycle are reported all the same.
+const MAX_SEARCHED_EDGES: usize = 10_000_000;
 
 impl Graph {
     /// Finds every cycle, in manifest order of their first members.
@@ -57,19 +58,20 @@ impl Graph {
     }
 }
 
-/// Looks for shortest ways around; its tables are as long as the graph and made once.
+/// Search for shortest closed paths. Its tables are as long as the graph and built once.
 struct Search<'graph> {
     graph: &'graph Graph,
-    /// Which search reached a resource last, so that no table has to be wiped between searches.
+    /// Number of the last search that reached each resource, so that no table has to be wiped between
+    /// searches.
     reached_by: Vec<usize>,
     searches: usize,
-    /// From where that search reached it.
+    /// Resource from which that search reached each resource.
     reached_from: Vec<ResourceIndex>,
-    /// The first member of the component that a resource belongs to. A way back never leaves it, and what
-    /// lies outside may be far larger than the component.
+    /// First member of the component of each resource. A closed path never leaves its component, and the rest
+    /// of the graph may be far larger.
     component: Vec<Option<ResourceIndex>>,
     passed: Vec<bool>,
-    looked_at: usize,
+    searched: usize,
 }
 
 impl<'graph> Search<'graph> {
@@ -82,7 +84,7 @@ impl<'graph> Search<'graph> {
             reached_from: vec![ResourceIndex(0); count],
             component: vec![None; count],
             passed: vec![false; count],
-            looked_at: 0,
+            searched: 0,
         }
     }
 
@@ -105,14 +107,14 @@ impl<'graph> Search<'graph> {
         paths
     }
 
-    /// Finds the shortest path from a member back to itself; none if the limit is reached.
+    /// Finds the shortest path from a member back to itself. Returns `None` if the limit is reached.
     fn shortest_around(&mut self, start: ResourceIndex) -> Option<Vec<ResourceIndex>> {
         self.searches += 1;
         let mut queue = VecDeque::from([start]);
         while let Some(current) = queue.pop_front() {
             for next in self.graph.edges.neighbors(node(current)).map(index) {
-                self.looked_at += 1;
-                if self.looked_at > SEARCH_LIMIT {
+                self.searched += 1;
+                if self.searched > MAX_SEARCHED_EDGES {
                     return None;
                 }
                 if next == start {
@@ -129,7 +131,7 @@ impl<'graph> Search<'graph> {
         None
     }
 
-    /// Puts together the path that the search took, turned so that its first member stands first.
+    /// Returns the path that the search took, rotated so that its first member in manifest order comes first.
     fn way_back(&self, start: ResourceIndex, last: ResourceIndex) -> Vec<ResourceIndex> {
         let mut path = vec![last];
         let mut current = last;

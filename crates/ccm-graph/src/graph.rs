@@ -1,37 +1,36 @@
-//! What depends on what.
+//! Dependencies between resources.
 
 use ccm_model::{Catalog, Dependency, GroupIndex, ResourceIndex};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeRef};
 use petgraph::{Incoming, Outgoing};
 
-/// How one resource depends on another. A subscription is a requirement and more, so it is the greater one.
+/// Kind of a dependency. A subscription is a requirement and more, so it is the greater kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EdgeKind {
-    /// The other must have succeeded before.
+    /// The other resource must have succeeded before.
     Require,
-    /// The same, and a change there triggers a refresh here.
+    /// The same, and a change of the other resource triggers a refresh.
     Subscribe,
 }
 
-/// One resource depends on another.
+/// Dependency of one resource on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Edge {
-    /// The resource that waits.
+    /// Resource that waits.
     pub resource: ResourceIndex,
-    /// The resource that it waits for.
+    /// Resource that it waits for.
     pub depends_on: ResourceIndex,
-    /// How it depends.
+    /// Kind of the dependency.
     pub kind: EdgeKind,
 }
 
-/// The resources of a catalog and what they depend on.
+/// Resources of a catalog and their dependencies.
 ///
-/// Groups are known as such: their members come after everything that the node of the group depends on, and before the
-/// node.
+/// Members of a group come after everything that the node of the group depends on, and before the node.
 ///
-/// Between two resources there is one edge, whatever the number of times it was given; if one of them is a
-/// subscription, the edge is.
+/// Two resources have at most one edge between them in a direction, however often it was given. It is a
+/// subscription if one of those given is.
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// Edges point from a resource to its dependency. See [`Graph::new`] for their order.
@@ -65,7 +64,7 @@ impl Graph {
         // petgraph gives a node's edges back last added first, in both directions: descending here makes
         // every iteration ascend, which is the order of the manifest.
         sorted.sort_unstable_by_key(|edge| std::cmp::Reverse((edge.resource, edge.depends_on, edge.kind)));
-        // A subscription now stands before the same edge as a mere requirement, and stays.
+        // A subscription now comes before the same edge as a mere requirement, and is kept.
         sorted.dedup_by_key(|edge| (edge.resource, edge.depends_on));
 
         let mut graph = DiGraph::with_capacity(count, sorted.len());
@@ -78,27 +77,27 @@ impl Graph {
         Self { edges: graph }
     }
 
-    /// How many resources there are.
+    /// Returns the number of resources.
     pub(crate) fn count(&self) -> usize {
         self.edges.node_count()
     }
 
-    /// What a resource depends on directly, in manifest order and each once.
+    /// Returns the direct dependencies of a resource, in manifest order and each once.
     pub fn dependencies(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.edges.neighbors_directed(node(of), Outgoing).map(index)
     }
 
-    /// What depends on a resource directly, in manifest order and each once.
+    /// Returns the direct dependants of a resource, in manifest order and each once.
     pub fn dependants(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.edges.neighbors_directed(node(of), Incoming).map(index)
     }
 
-    /// What a resource requires and does not subscribe to, in manifest order and each once.
+    /// Returns the resources that one requires and does not subscribe to, in manifest order and each once.
     pub fn requirements(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.on(of, EdgeKind::Require)
     }
 
-    /// What a resource subscribes to, in manifest order and each once.
+    /// Returns the resources that one subscribes to, in manifest order and each once.
     pub fn subscriptions(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.on(of, EdgeKind::Subscribe)
     }
@@ -108,13 +107,13 @@ impl Graph {
         edges.filter(move |edge| *edge.weight() == kind).map(|edge| index(edge.target()))
     }
 
-    /// What subscribes to a resource, in manifest order and each once.
+    /// Returns the subscribers of a resource, in manifest order and each once.
     pub fn subscribers(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         let edges = self.edges.edges_directed(node(of), Incoming);
         edges.filter(|edge| *edge.weight() == EdgeKind::Subscribe).map(|edge| index(edge.source()))
     }
 
-    /// Marks the selected resources and all that they depend on, directly or not.
+    /// Marks the selected resources and all their dependencies, direct or not.
     pub fn with_requirements(&self, selected: &[ResourceIndex]) -> Vec<bool> {
         let mut marked = vec![false; self.count()];
         let mut search = Dfs::empty(&self.edges);

@@ -1,8 +1,8 @@
-//! Order and cycles of a catalog.
+//! Graph of a catalog: its order, its cycles, its groups, and pictures of it.
 //!
-//! petgraph stores the edges, finds strongly connected components and follows them; it shows in no
-//! signature. The order of a run is ours, because a library's topological sort does not keep the order of
-//! the manifest among resources that are free to run.
+//! petgraph stores the edges and finds strongly connected components. No signature shows it. The order of a
+//! run is computed here, because the topological sort of a library does not keep manifest order among
+//! resources that are free to run.
 
 mod cycles;
 mod graph;

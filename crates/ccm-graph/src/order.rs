@@ -8,7 +8,8 @@ use ccm_model::ResourceIndex;
 use crate::Graph;
 
 impl Graph {
-    /// Returns the order of a run: dependencies first, and manifest order among resources that are free to run.
+    /// Returns the order of a run: dependencies first, and manifest order among resources that are free to
+    /// run.
     ///
     /// Members of a cycle, and resources that depend on one, are left out.
     pub fn order(&self) -> Vec<ResourceIndex> {

@@ -1,4 +1,4 @@
-//! Pictures and lists of a graph, for people.
+//! Pictures and lists of a graph.
 
 use std::fmt::Write as _;
 
@@ -6,21 +6,21 @@ use ccm_model::{Catalog, ResourceIndex, escape_control};
 
 use crate::Graph;
 
-/// What a graph is written as.
+/// Format of a picture or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// The language of Graphviz.
+    /// Language of Graphviz.
     Dot,
-    /// A Mermaid flowchart.
+    /// Mermaid flowchart.
     Mermaid,
-    /// The order of a run, one resource per line.
+    /// Order of a run, one resource per line.
     Text,
 }
 
 /// Writes the graph of a catalog.
 ///
-/// In pictures, arrows point in the direction of time: from a dependency to what depends on it. In a catalog
-/// with a cycle, which only its pictures can show, the text leaves out what could never run.
+/// In pictures, arrows point in the direction of time: from a dependency to its dependants. Only pictures
+/// show a cycle; the text leaves out resources that could never run.
 pub fn render(catalog: &Catalog, format: Format) -> String {
     let graph = Graph::of(catalog);
     let mut out = String::new();
@@ -33,12 +33,12 @@ pub fn render(catalog: &Catalog, format: Format) -> String {
     out
 }
 
-/// The name of a resource on one line.
+/// Returns the name of a resource on one line.
 fn label(catalog: &Catalog, index: ResourceIndex) -> String {
     escape_control(&catalog.resource(index).id.to_string()).into_owned()
 }
 
-/// What a picture calls a resource: names may be equal once escaped, positions never are.
+/// Returns the identifier of a resource in a picture. Escaped names may be equal, positions never are.
 fn picture_id(index: ResourceIndex) -> String {
     format!("r{}", index.get() + 1)
 }
@@ -66,7 +66,8 @@ fn dot(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
     writeln!(out, "}}")
 }
 
-/// Escapes what Graphviz would read in a quoted label: its own `\N` and `\l`, and entities as in HTML.
+/// Escapes the sequences that Graphviz reads in a quoted label: its own `\N` and `\l`, and entities as in
+/// HTML.
 fn dot_label(label: &str) -> String {
     label.replace('\\', r"\\").replace('"', "\\\"").replace('&', "&amp;")
 }
@@ -93,11 +94,11 @@ fn mermaid(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Resu
     Ok(())
 }
 
-/// Writes as `#34;` whatever is not known to be harmless.
+/// Escapes every character that is not known to be harmless, as in `#34;`.
 ///
-/// Mermaid has no quoting that keeps everything: it looks for HTML, Markdown, formulas, `%%{directives}%%`
-/// and its own entities inside quotes too. A `#` may stay, because every `;` that could make an entity of
-/// it is itself escaped.
+/// Mermaid has no quoting that keeps everything: it reads HTML, Markdown, formulas, `%%{directives}%%` and
+/// its own entities inside quotes too. A `#` may stay, because every `;` that could make an entity of it is
+/// escaped.
 fn mermaid_label(label: &str) -> String {
     let harmless = |character: char| character.is_alphanumeric() || " /.,-_=+@~()#".contains(character);
     let escape = |character: char| {
@@ -106,13 +107,13 @@ fn mermaid_label(label: &str) -> String {
     label.chars().map(escape).collect()
 }
 
-/// Names longer than this do not push what stands behind the others to the right.
-const WIDEST_COLUMN: usize = 40;
+/// Maximum width of the column of names. Longer names do not widen it.
+const MAX_COLUMN_WIDTH: usize = 40;
 
 fn text(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
     let labels: Vec<String> = catalog.indices().map(|index| label(catalog, index)).collect();
     let width = |label: &String| label.chars().count();
-    let widest = labels.iter().map(width).filter(|width| *width <= WIDEST_COLUMN).max().unwrap_or(0);
+    let widest = labels.iter().map(width).filter(|width| *width <= MAX_COLUMN_WIDTH).max().unwrap_or(0);
     let digits = labels.len().to_string().len();
 
     for (number, index) in (1..).zip(graph.order()) {

@@ -10,8 +10,8 @@ fn dependency(on: usize) -> Dependency {
     Dependency { on: ResourceIndex::from_usize(on), span: Span::default() }
 }
 
-/// Builds catalogs with groups in groups, each with its members and then its node, as the loader writes them. Edges point
-/// anywhere.
+/// Builds catalogs with groups in groups, each with its members and then its node, as the loader writes them.
+/// Edges point anywhere.
 fn any_catalog() -> impl Strategy<Value = Catalog> {
     let resource = (0_u8..8, prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..3));
     prop::collection::vec(resource, 1..14).prop_map(|described| {

@@ -34,7 +34,7 @@ struct Lookups {
 impl<'a> Accounts<'a> {
     /// Returns the accounts with the cache of this run.
     pub(crate) async fn of(context: &Context<'a>) -> Self {
-        let cache = context.shared(async || Ok::<_, Infallible>(AccountCache::default())).await;
+        let cache = context.state_cache(async || Ok::<_, Infallible>(AccountCache::default())).await;
         Self { files: context.host.files, cache: cache.unwrap_or_else(|never| match never {}) }
     }
 

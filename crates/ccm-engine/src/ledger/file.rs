@@ -1,8 +1,8 @@
-//! The file of a ledger.
+//! File of a ledger.
 //!
-//! Its first writing in a run replaces it as a whole, which also brings to the disk what a killed run had not
-//! brought there, and leaves a torn end behind. After that it grows. What fails makes the next writing a whole
-//! one again: of a file that could not be synced nobody knows what is on the disk.
+//! The first write of a run replaces the whole file. This syncs what a killed run did not sync, and removes a
+//! torn end. Later writes append. After a failed write the next one replaces the whole file again, because
+//! the content of a file that could not be synced is unknown.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::PathBuf;
@@ -11,49 +11,49 @@ use ccm_host::state::{AppendFile, Directory};
 use ccm_host::{sha256, slug};
 use tracing::debug;
 
-/// The directory of all ledgers.
+/// Directory of all ledgers.
 pub(crate) const DIRECTORY: &str = "refreshes";
-/// What the name of a ledger ends with.
+/// Ending of the names of ledgers.
 pub(crate) const ENDING: &str = ".ledger";
-/// No ledger is longer, and nothing that is longer is read.
-const LONGEST: u64 = 64 << 20;
-/// How much of a key is seen in the name of its file.
-const SLUG: usize = 40;
+/// Maximum length of a ledger in bytes. A longer file is not read.
+const MAX_LENGTH: u64 = 64 << 20;
+/// Maximum number of characters of a key in the name of its file.
+const MAX_SLUG: usize = 40;
 
-/// The name of the file of a ledger: what it is to the eye, and what makes it unlike any other.
+/// Returns the name of the file of a ledger: a readable part of the key, and its hash.
 pub(crate) fn name(key: &str) -> String {
-    let slug = slug(key, SLUG);
+    let slug = slug(key, MAX_SLUG);
     let slug = slug.trim_matches(['.', '-']);
     let hash = &sha256(key.as_bytes())[..8];
     if slug.is_empty() { format!("{hash}{ENDING}") } else { format!("{slug}-{hash}{ENDING}") }
 }
 
-/// Reads a ledger whole; none if it is not there.
+/// Reads a whole ledger. Returns `None` if it does not exist.
 pub(crate) fn read(directory: &Directory, name: &str) -> io::Result<Option<Vec<u8>>> {
     let file = match directory.read(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(io::Error::other(format!("it is longer than {LONGEST} bytes")));
+    file.take(MAX_LENGTH + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_LENGTH {
+        return Err(io::Error::other(format!("it is longer than {MAX_LENGTH} bytes")));
     }
     Ok(Some(bytes))
 }
 
-/// The file of a ledger, as a run writes it.
+/// File of a ledger, as a run writes it.
 #[derive(Debug)]
 pub(crate) struct LedgerFile {
     state: Directory,
-    /// None until the first writing, if it was not there.
+    /// `None` until the first write, if the directory did not exist.
     directory: Option<Directory>,
     name: String,
-    /// The name under which what is there now is kept, because it is damaged.
+    /// Name under which the present file is kept, because it is damaged.
     set_aside: Option<String>,
-    /// The file after its first writing.
+    /// The file, once it was written.
     growing: Option<AppendFile>,
-    /// Something has grown behind what was written as a whole, or is to be said otherwise.
+    /// Lines were appended, or the content is to be written differently at the end.
     has_grown: bool,
     is_touched: bool,
 }
@@ -72,18 +72,18 @@ impl LedgerFile {
         self.state.path().join(DIRECTORY).join(&self.name)
     }
 
-    /// Tells whether it was written in this run and grows.
+    /// Returns `true` if the file was written in this run, so that lines can be appended.
     pub(crate) fn grows(&self) -> bool {
         self.growing.is_some()
     }
 
-    /// Has it written at the end as a whole, whatever else happens.
+    /// Makes [`Self::finish`] write the whole file.
     pub(crate) fn touch(&mut self) {
         self.is_touched = true;
         self.has_grown = true;
     }
 
-    /// Writes all of it, and brings it to the disk.
+    /// Replaces the whole file, and syncs it.
     pub(crate) fn rewrite(&mut self, content: &str) -> io::Result<()> {
         debug!(path = %self.path().display(), bytes = content.len(), "rewriting the refresh ledger");
         let is_first = !std::mem::replace(&mut self.is_touched, true);
@@ -94,7 +94,7 @@ impl LedgerFile {
             none => none.insert(self.state.make(DIRECTORY)?),
         };
         if is_first || is_new {
-            // A run that was killed may have made the directory without coming to this.
+            // A killed run may have made the directory without syncing it.
             self.state.sync()?;
         }
         if let Some(aside) = &self.set_aside {
@@ -110,7 +110,7 @@ impl LedgerFile {
         Ok(())
     }
 
-    /// Adds lines to it; `sync` brings them to the disk, which who needs them there waits for.
+    /// Appends lines. With `sync` they are on the disk afterwards.
     pub(crate) fn grow(&mut self, lines: &str, sync: bool) -> io::Result<()> {
         let Some(file) = &mut self.growing else { return Err(ErrorKind::NotFound.into()) };
         debug!(bytes = lines.len(), sync, "appending to the refresh ledger");
@@ -123,16 +123,17 @@ impl LedgerFile {
         written
     }
 
-    /// Leaves that much in it, or removes it if nothing is owed. What was not touched stays as it is.
-    pub(crate) fn finish(&mut self, content: &str, is_owed: bool) -> io::Result<()> {
+    /// Leaves this content in the file, or removes the file if nothing is pending. A file that was not
+    /// written stays as it is.
+    pub(crate) fn finish(&mut self, content: &str, is_pending: bool) -> io::Result<()> {
         if !self.is_touched {
             return Ok(());
         }
-        // What is damaged is not removed but set aside.
-        if self.set_aside.is_some() || is_owed && (self.has_grown || !self.grows()) {
+        // A damaged file is set aside, not removed.
+        if self.set_aside.is_some() || is_pending && (self.has_grown || !self.grows()) {
             self.rewrite(content)?;
         }
-        if is_owed { Ok(()) } else { self.remove() }
+        if is_pending { Ok(()) } else { self.remove() }
     }
 
     fn remove(&mut self) -> io::Result<()> {

@@ -1,7 +1,8 @@
-//! The ledger of a manifest: the refreshes that its changes have asked for and that were not done yet.
+//! Ledger of a manifest: refreshes that its changes demand and that were not done yet.
 //!
-//! What a change will owe is on the disk before the change happens, so a run may die at any moment: what is
-//! left in the ledger is owed to the next one. A manifest that owes nothing has no ledger.
+//! A refresh is in the ledger, synced, before the change that demands it. A run may therefore be killed at
+//! any moment, and the next run does what is left in the ledger. A manifest without pending refreshes has no
+//! ledger.
 
 mod file;
 mod pending;
@@ -15,16 +16,18 @@ use ccm_host::state::Directory;
 
 pub(crate) use file::LedgerFile;
 pub use pending::{PendingLedger, PendingRefresh, damaged, pending};
-pub(crate) use record::{Debt, Debts, Named, Pair, dropped, hash, owed, paid, whole};
+pub(crate) use record::{
+    Named, Pair, Pending, PendingByPair, completed_line, dropped_line, hash, ledger_text, pending_line,
+};
 
 use file::DIRECTORY;
 use record::{Content, Unreadable};
 
-/// Says why what is owed can't be known, so that nothing should be run.
+/// Error of opening a ledger. Nothing should be run then, because the pending refreshes are not known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
-    /// A later version of ccm has written it.
+    /// A newer version of ccm has written it.
     #[error("the ledger {path:?} was written by a newer ccm (its version is {version})")]
     Newer {
         /// The file.
@@ -32,12 +35,12 @@ pub enum LedgerError {
         /// The version of its format.
         version: u64,
     },
-    /// Others than who runs ccm may have written it, or the directory it is in.
+    /// Somebody other than the user who runs ccm may have written it, or its directory.
     #[error("{path:?} can't be trusted to say what is owed")]
     Untrusted {
         /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// Cause of the error.
         source: io::Error,
     },
     /// The directory of all ledgers can't be used.
@@ -45,48 +48,48 @@ pub enum LedgerError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why not.
+        /// Cause of the error.
         source: io::Error,
     },
 }
 
-/// Says what is wrong with a ledger that is not believed, so that everything counts as owed.
+/// Damage of a ledger, because of which every refresh of the manifest counts as pending.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the ledger {path:?} is damaged: {reason}")]
 pub struct LedgerDamage {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Description of the damage.
     pub reason: String,
-    /// Under which name a run keeps it.
+    /// Name under which a run keeps the damaged file.
     pub kept_as: String,
 }
 
-/// The run for which a ledger is opened.
+/// Run for which a ledger is opened.
 #[derive(Clone, Debug)]
 pub struct LedgerRun {
-    /// The key of its manifest: `ccm.name`, or the path of the file.
+    /// Key of its manifest: `ccm.name`, or the path of the file.
     pub key: String,
-    /// What records call the manifest: the path of the file.
+    /// Path of the manifest, which records name.
     pub manifest: String,
-    /// The name of the run.
+    /// Name of the run.
     pub run_id: String,
 }
 
-/// The ledger of a manifest, opened for a run.
+/// Ledger of a manifest, opened for a run.
 #[derive(Debug)]
 pub struct Ledger {
     run: LedgerRun,
     salt: String,
-    earlier: Debts,
+    earlier: PendingByPair,
     damage: Option<LedgerDamage>,
     untrusted: Option<LedgerError>,
-    /// None for a run that writes nothing.
+    /// `None` for a run that writes nothing.
     file: Option<RefCell<LedgerFile>>,
 }
 
 impl Ledger {
-    /// Opens it for a run that holds the lock of the state directory. Writes nothing yet.
+    /// Opens a ledger for a run that holds the lock of the state directory. Writes nothing yet.
     pub fn open(state: &Directory, run: LedgerRun) -> Result<Self, LedgerError> {
         let name = file::name(&run.key);
         trust(state, DIRECTORY)?;
@@ -103,7 +106,7 @@ impl Ledger {
         Ok(Self { run, salt: salted(salt), earlier, damage, untrusted: None, file: Some(file) })
     }
 
-    /// Looks at it for a run that writes nothing, also where one that writes would be refused.
+    /// Opens a ledger for a run that writes nothing, even if a run that writes would be refused.
     pub fn look(state: &Path, run: LedgerRun) -> Result<Self, LedgerError> {
         let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
         let state = Directory::open(state).map_err(failed)?;
@@ -115,12 +118,12 @@ impl Ledger {
         Ok(Self { run, salt: salted(salt), earlier, damage, untrusted, file: None })
     }
 
-    /// What is wrong with it, if nobody can tell what it says.
+    /// Returns the damage, if the ledger is damaged.
     pub fn damage(&self) -> Option<&LedgerDamage> {
         self.damage.as_ref()
     }
 
-    /// Why a run that writes would refuse it, if this one only looks.
+    /// Returns the error with which a run that writes would refuse the ledger, if this run writes nothing.
     pub fn untrusted(&self) -> Option<&LedgerError> {
         self.untrusted.as_ref()
     }
@@ -129,13 +132,13 @@ impl Ledger {
         &self.run
     }
 
-    /// What is hashed with names that can't be shown.
+    /// Returns the salt of the hashes of names.
     pub(crate) fn salt(&self) -> &str {
         &self.salt
     }
 
-    /// What is owed from earlier runs; nothing can be told of a damaged one.
-    pub(crate) fn earlier(&self) -> &Debts {
+    /// Returns the refreshes that are pending from earlier runs. A damaged ledger has none.
+    pub(crate) fn earlier(&self) -> &PendingByPair {
         &self.earlier
     }
 
@@ -144,13 +147,13 @@ impl Ledger {
     }
 }
 
-/// Reads a ledger and writes it down again as a whole; none if these bytes say nothing.
+/// Reads a ledger and writes it again as a whole. Returns `None` if the bytes are no ledger.
 #[cfg(feature = "testing")]
 pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
-    record::parse(bytes).ok().map(|Content { key, salt, debts }| whole(&key, &salt, &debts))
+    record::parse(bytes).ok().map(|Content { key, salt, pending }| ledger_text(&key, &salt, &pending))
 }
 
-/// Makes sure that nobody else can have written something, if it is there.
+/// Makes sure that nobody else can have written a file, if it exists.
 fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
     match directory.only_ours(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -160,7 +163,8 @@ fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
     }
 }
 
-/// Why nobody would act on a ledger that is only looked at: somebody else can have written it, or what it is in.
+/// Returns the error with which a run that writes would refuse a ledger: somebody else may have written it,
+/// or its directory.
 fn untrusted(state: &Directory, directory: Option<&Directory>, name: &str) -> Option<LedgerError> {
     let itself = state.only_ours(".");
     let itself = itself.map_err(|source| LedgerError::Untrusted { path: state.path().into(), source });
@@ -168,7 +172,7 @@ fn untrusted(state: &Directory, directory: Option<&Directory>, name: &str) -> Op
     itself.and_then(|()| trust(state, DIRECTORY)).and_then(|()| inside()).err()
 }
 
-/// Opens the directory of all ledgers; none if it is not there.
+/// Opens the directory of all ledgers. Returns `None` if it does not exist.
 fn enter(state: &Directory) -> Result<Option<Directory>, LedgerError> {
     match state.enter(DIRECTORY) {
         Ok(directory) => Ok(Some(directory)),
@@ -177,20 +181,20 @@ fn enter(state: &Directory) -> Result<Option<Directory>, LedgerError> {
     }
 }
 
-/// A salt that was found, or a new one.
+/// Returns the salt that was found, or a new one.
 fn salted(found: String) -> String {
     if found.is_empty() { format!("{:032x}", ccm_host::random()) } else { found }
 }
 
-/// What a ledger says, or what is wrong with it.
+/// Content of a ledger, or its damage.
 #[derive(Default)]
 struct Found {
     salt: String,
-    earlier: Debts,
+    earlier: PendingByPair,
     damage: Option<LedgerDamage>,
 }
 
-/// Reads a ledger; none if it is not there.
+/// Reads a ledger. Returns `None` if it does not exist.
 fn read(directory: &Directory, name: &str, run: &LedgerRun) -> Result<Option<Found>, LedgerError> {
     let path = directory.path().join(name);
     let content = match file::read(directory, name) {
@@ -199,8 +203,8 @@ fn read(directory: &Directory, name: &str, run: &LedgerRun) -> Result<Option<Fou
         Err(error) => Err(Unreadable::Damaged { reason: error.to_string() }),
     };
     let reason = match content {
-        Ok(Content { key, salt, debts }) if key == run.key => {
-            return Ok(Some(Found { salt, earlier: debts, damage: None }));
+        Ok(Content { key, salt, pending }) if key == run.key => {
+            return Ok(Some(Found { salt, earlier: pending, damage: None }));
         }
         Ok(Content { key, .. }) => format!("it is of the manifest `{key}`"),
         Err(Unreadable::Newer { version }) => return Err(LedgerError::Newer { path, version }),

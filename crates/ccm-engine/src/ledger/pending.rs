@@ -1,4 +1,4 @@
-//! What all manifests owe, for who asks.
+//! Pending refreshes of all manifests of a state directory.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,40 +10,41 @@ use super::file::{DIRECTORY, ENDING, read};
 use super::record::{Remains, Unreadable, parse, remains};
 use super::{LedgerError, enter, untrusted};
 
-/// The ledger of a manifest, as it was found.
+/// Ledger of a manifest, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingLedger {
-    /// The name of its file.
+    /// Name of its file.
     pub file: String,
-    /// The key of the manifest, if it can be read.
+    /// Key of the manifest, if it can be read.
     pub key: Option<String>,
-    /// What is owed.
+    /// Pending refreshes.
     pub refreshes: Vec<PendingRefresh>,
-    /// Why nobody knows what is owed; none if it is known.
+    /// Reason for which the refreshes are not known. `None` if they are.
     pub unreadable: Option<String>,
-    /// A newer ccm wrote it, and a run of this one refuses it.
+    /// A newer version of ccm wrote it, so that a run of this version refuses it.
     pub is_newer: bool,
-    /// The files of manifests that the records name which can be read of one that is damaged.
+    /// Files of manifests that are named in the readable records of a damaged ledger.
     pub manifests: BTreeSet<String>,
-    /// Why no run acts on it: somebody else can have written it. One layer each; empty if that is not so.
+    /// Reason for which no run trusts it: somebody else may have written it. One layer each. Empty if a run
+    /// trusts it.
     pub untrusted: Vec<String>,
 }
 
-/// A refresh that is owed.
+/// A pending refresh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingRefresh {
-    /// The resource that has to be refreshed.
+    /// Resource that has to be refreshed.
     pub subscriber: ResourceId,
-    /// What it owes.
+    /// The refresh.
     pub refresh: OwedRefresh,
-    /// The file of the manifest.
+    /// File of the manifest.
     pub manifest: String,
-    /// What the last run found to keep further ones from doing it.
+    /// Setting of the manifest that keeps further runs from doing the refresh, as the last run found.
     pub kept_by: Option<KeptBy>,
 }
 
-/// Reads the ledgers of a state directory, and changes nothing. Those that owe nothing are left out, but not those
-/// that no run would act on.
+/// Reads the ledgers of a state directory, and changes nothing. Ledgers without pending refreshes are left
+/// out, unless no run would trust them.
 pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
     let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
@@ -59,7 +60,7 @@ pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     Ok(names.into_iter().filter_map(one).collect())
 }
 
-/// The names of damaged ledgers that runs have kept.
+/// Returns the names of damaged ledgers that runs have kept.
 pub fn damaged(state: &Path) -> Result<Vec<String>, LedgerError> {
     let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
     let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
@@ -70,7 +71,7 @@ pub fn damaged(state: &Path) -> Result<Vec<String>, LedgerError> {
     Ok(names)
 }
 
-/// One of them; none if it owes nothing, or was removed by now.
+/// Reads one ledger. Returns `None` if it has no pending refreshes, or was removed in the meantime.
 fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<PendingLedger> {
     let unreadable = |error: Unreadable, Remains { key, manifests }: Remains| PendingLedger {
         file: file.clone(),
@@ -95,16 +96,16 @@ fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<Pe
         Ok(content) => content,
         Err(error) => return Some(unreadable(error, remains(&bytes))),
     };
-    let refreshes = content.debts.into_iter().map(|(pair, debt)| PendingRefresh {
+    let refreshes = content.pending.into_iter().map(|(pair, pending)| PendingRefresh {
         subscriber: pair.subscriber.shown,
         refresh: OwedRefresh {
             source: pair.source.shown,
-            run_id: debt.run_id,
-            since: debt.since,
-            is_assumed: debt.is_assumed,
+            run_id: pending.run_id,
+            since: pending.since,
+            is_assumed: pending.is_assumed,
         },
-        manifest: debt.manifest,
-        kept_by: debt.kept_by,
+        manifest: pending.manifest,
+        kept_by: pending.kept_by,
     });
     let refreshes: Vec<PendingRefresh> = refreshes.collect();
     let is_shown = !refreshes.is_empty() || !untrusted.is_empty();

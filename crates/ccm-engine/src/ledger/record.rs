@@ -1,4 +1,4 @@
-//! The lines of a ledger, and what they come to. Pure.
+//! Lines of a ledger. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,70 +9,71 @@ use ccm_model::{KeptBy, ResourceId, display_timestamp, parse_timestamp};
 use serde::{Deserialize, Serialize};
 
 const PROTOCOL: &str = "io.choria.ccm.v1.ledger";
-/// What this version writes. It reads nothing that is newer.
+/// Version of the format that is written. Newer ones are not read.
 const VERSION: u64 = 1;
 
-/// A resource, as a ledger names it.
+/// Resource as a ledger names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Named {
-    /// Its name as it is shown, so without what is sensitive in it.
+    /// Its type and name without secrets.
     pub shown: ResourceId,
-    /// What tells it from others that look alike; none if its name is shown as it is.
+    /// Salted hash of the name, to tell it from others that look alike without secrets. `None` if the name
+    /// holds no secret.
     pub hash: Option<String>,
 }
 
 impl Named {
-    /// Names a resource. Who knows the salt can try out names, but needs to look nothing up that was made before.
+    /// Names a resource. Because of the salt, no precomputed table of names helps to guess the name.
     pub(crate) fn new(id: &ResourceId, shown: &str, salt: &str) -> Self {
         let hash = (*id.name != *shown).then(|| hash(id, salt));
         Self { shown: ResourceId::new(Arc::clone(&id.type_name), shown), hash }
     }
 }
 
-/// What stands for a name that can't be shown.
+/// Returns the hash of a name that can't be shown.
 pub(crate) fn hash(id: &ResourceId, salt: &str) -> String {
     sha256(format!("{salt} {id}").as_bytes())
 }
 
-/// Who owes a refresh to whom.
+/// Subscriber and source of a refresh.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
     pub subscriber: Named,
     pub source: Named,
 }
 
-/// From when a refresh is owed.
+/// Origin of a pending refresh.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Debt {
+pub(crate) struct Pending {
     pub run_id: String,
     pub since: SystemTime,
-    /// The file of the manifest: several may have one name.
+    /// File of the manifest. Several manifests may have one name.
     pub manifest: String,
-    /// The ledger was damaged, and nobody knows whether it is owed.
+    /// The refresh is assumed to be pending, because the ledger was damaged.
     pub is_assumed: bool,
-    /// What the last run found to keep it from being done by any other.
+    /// Setting of the manifest that keeps further runs from doing the refresh, as the last run found.
     pub kept_by: Option<KeptBy>,
 }
 
-/// What is owed.
-pub(crate) type Debts = BTreeMap<Pair, Debt>;
+/// Pending refreshes.
+pub(crate) type PendingByPair = BTreeMap<Pair, Pending>;
 
-/// What a ledger says.
+/// Content of a ledger.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Content {
-    /// Whose it is.
+    /// Key of the manifest.
     pub key: String,
-    /// What is hashed with each name; empty if there is none.
+    /// Salt of the hashes of names. Empty if the ledger has none.
     pub salt: String,
-    pub debts: Debts,
+    pub pending: PendingByPair,
 }
 
-/// Why a ledger says nothing.
+/// Reason for which a ledger can't be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     /// A later version of ccm wrote it.
     Newer { version: u64 },
-    /// It is not what ccm writes.
+    /// It is damaged.
     Damaged { reason: String },
 }
 
@@ -88,7 +89,8 @@ struct Header {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 enum Record {
-    Owed {
+    #[serde(rename = "owed")]
+    Pending {
         #[serde(flatten)]
         names: Names,
         run: String,
@@ -99,8 +101,10 @@ enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept_by: Option<KeptBy>,
     },
+    /// The source turned out to change nothing.
     Dropped(Names),
-    Paid(Names),
+    #[serde(rename = "paid")]
+    Completed(Names),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -132,10 +136,10 @@ impl Names {
     }
 }
 
-/// Reads a ledger. What stands behind the last line end is of a record that was not synced, so nothing has come of it.
+/// Reads a ledger. Text behind the last line end is of a record that was not synced, so that nothing followed
+/// from it.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
     let damaged = |reason: String| Unreadable::Damaged { reason };
-    // What stands behind the last line end: nothing, or what was torn.
     let end = bytes.iter().rposition(|byte| *byte == b'\n');
     let mut lines = bytes[..end.unwrap_or_default()].split(|byte| *byte == b'\n');
     let Some(head) = lines.next().filter(|_| end.is_some()) else {
@@ -151,88 +155,89 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
         Header { version, .. } if version > VERSION => return Err(Unreadable::Newer { version }),
         Header { .. } => {}
     }
-    let mut debts = Debts::new();
+    let mut pending = PendingByPair::new();
     for (line, number) in lines.zip(2_u64..) {
-        if enter(&mut debts, line).is_none() {
+        if enter(&mut pending, line).is_none() {
             return Err(damaged(format!("line {number} is not a record")));
         }
     }
-    Ok(Content { key: header.manifest, salt: header.salt, debts })
+    Ok(Content { key: header.manifest, salt: header.salt, pending })
 }
 
-/// What is still told by the lines of a ledger that can't be read.
+/// Readable parts of a ledger that is damaged or newer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remains {
-    /// Whose it is.
+    /// Key of the manifest.
     pub key: Option<String>,
-    /// The files of manifests that owe something, or did.
+    /// Files of the manifests that are named in it.
     pub manifests: BTreeSet<String>,
 }
 
-/// Reads what can be read of a ledger that is damaged or newer. Nothing may be done or forgotten because of it.
+/// Reads what can be read of a ledger that is damaged or newer. Only for messages: no refresh may be done or
+/// dropped because of it.
 pub(crate) fn remains(bytes: &[u8]) -> Remains {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let header = lines.next().and_then(|head| serde_json::from_slice::<Header>(head).ok());
     let key = header.filter(|header| header.protocol == PROTOCOL).map(|header| header.manifest);
     let manifest = |line| match serde_json::from_slice(line) {
-        Ok(Record::Owed { manifest, .. }) => Some(manifest),
+        Ok(Record::Pending { manifest, .. }) => Some(manifest),
         _ => None,
     };
     Remains { key, manifests: lines.filter_map(manifest).collect() }
 }
 
-/// Enters a record; none if it is not one.
-fn enter(debts: &mut Debts, line: &[u8]) -> Option<()> {
+/// Applies a record. Returns `None` if the line is not a record.
+fn enter(pending: &mut PendingByPair, line: &[u8]) -> Option<()> {
     match serde_json::from_slice(line).ok()? {
-        Record::Owed { names, run, since, manifest, assumed, kept_by } => {
+        Record::Pending { names, run, since, manifest, assumed, kept_by } => {
             let since = parse_timestamp(&since)?;
-            let debt = Debt { run_id: run, since, manifest, is_assumed: assumed, kept_by };
-            // What is owed already is owed from then.
-            debts.entry(names.pair()?).or_insert(debt);
+            let origin = Pending { run_id: run, since, manifest, is_assumed: assumed, kept_by };
+            // The first origin counts.
+            pending.entry(names.pair()?).or_insert(origin);
         }
-        Record::Dropped(names) | Record::Paid(names) => {
-            debts.remove(&names.pair()?);
+        Record::Dropped(names) | Record::Completed(names) => {
+            pending.remove(&names.pair()?);
         }
     }
     Some(())
 }
 
-/// The line of a refresh that is owed.
-pub(crate) fn owed(pair: &Pair, debt: &Debt) -> String {
-    line(&Record::Owed {
+/// Returns the line of a pending refresh.
+pub(crate) fn pending_line(pair: &Pair, pending: &Pending) -> String {
+    line(&Record::Pending {
         names: Names::of(pair),
-        run: debt.run_id.clone(),
-        since: display_timestamp(debt.since, 2),
-        manifest: debt.manifest.clone(),
-        assumed: debt.is_assumed,
-        kept_by: debt.kept_by,
+        run: pending.run_id.clone(),
+        since: display_timestamp(pending.since, 2),
+        manifest: pending.manifest.clone(),
+        assumed: pending.is_assumed,
+        kept_by: pending.kept_by,
     })
 }
 
-/// The line of one that is owed no more, because its source turned out to change nothing.
-pub(crate) fn dropped(pair: &Pair) -> String {
+/// Returns the line of a refresh that is dropped, because its source turned out to change nothing.
+pub(crate) fn dropped_line(pair: &Pair) -> String {
     line(&Record::Dropped(Names::of(pair)))
 }
 
-/// The line of one that was done.
-pub(crate) fn paid(pair: &Pair) -> String {
-    line(&Record::Paid(Names::of(pair)))
+/// Returns the line of a completed refresh.
+pub(crate) fn completed_line(pair: &Pair) -> String {
+    line(&Record::Completed(Names::of(pair)))
 }
 
-/// A whole ledger.
-pub(crate) fn whole<'d>(
+/// Returns the text of a whole ledger.
+pub(crate) fn ledger_text<'d>(
     key: &str,
     salt: &str,
-    debts: impl IntoIterator<Item = (&'d Pair, &'d Debt)>,
+    pending: impl IntoIterator<Item = (&'d Pair, &'d Pending)>,
 ) -> String {
     let (manifest, salt) = (key.to_owned(), salt.to_owned());
     let header = Header { protocol: PROTOCOL.to_owned(), version: VERSION, manifest, salt };
-    let records = debts.into_iter().map(|(pair, debt)| owed(pair, debt));
+    let records = pending.into_iter().map(|(pair, pending)| pending_line(pair, pending));
     std::iter::once(line(&header)).chain(records).collect()
 }
 
 fn line(of: &impl Serialize) -> String {
-    // Their fields are text and numbers, and that can be written.
+    // Text and numbers can always be written.
     let mut line = serde_json::to_string(of).unwrap_or_default();
     line.push('\n');
     line

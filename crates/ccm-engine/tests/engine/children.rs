@@ -7,7 +7,8 @@ use ccm_model::{
 
 use crate::fake::{Options, catalog, run_with};
 
-/// Builds a catalog with a child manifest: resources named `c.x` are its members, and the one named `c` is its node.
+/// Builds a catalog with a child manifest: resources named `c.x` are its members, and the one named `c` is
+/// its node.
 fn with_child(lines: &[&str], group: Group) -> Catalog {
     let mut catalog = catalog(lines);
     catalog.groups.push(group);
@@ -95,7 +96,8 @@ fn a_child_that_stops_at_a_failure_stops_alone() {
     assert_eq!(lines(&going_on, false)[1], "c.b changed");
 }
 
-/// Puts a child into the one that [`with_child`] builds: resources named `d.x` are its members, and `d` is its node.
+/// Puts a child into the one that [`with_child`] builds: resources named `d.x` are its members, and `d` is
+/// its node.
 fn with_inner(lines: &[&str], outer: Group, inner: Group) -> Catalog {
     let mut catalog = with_child(lines, outer);
     catalog.groups.push(Group { parent: Some(GroupIndex(0)), ..inner });

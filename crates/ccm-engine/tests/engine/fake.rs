@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use ccm_engine::{
-    Binder, Context, Decision, Described, Gate, LateValues, Ledger, Managed, NoLateValues, OpenGate,
+    Binder, BoundResource, Context, Decision, Described, Gate, LateValues, Ledger, NoLateValues, OpenGate,
     Provider, Reading, ResourceKind, ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
 };
 use ccm_host::{CancellationSource, Command, Executor, Host, Level, Local, LocalExecutor, Role, Runner};
@@ -177,7 +177,7 @@ async fn on_the_way(fake: &Behaviour, context: &Context<'_>) -> Result<(), Failu
                 called("open".to_owned());
                 Ok::<_, Failure>(Database)
             };
-            context.shared(read).await.map(drop)
+            context.state_cache(read).await.map(drop)
         }
         _ => Ok(()),
     }
@@ -247,7 +247,7 @@ impl Provider<FakeKind> for FakeProvider {
         self.at_once
     }
 
-    fn goes_with(&self, one: (&Behaviour, &bool), other: (&Behaviour, &bool)) -> bool {
+    fn can_batch_with(&self, one: (&Behaviour, &bool), other: (&Behaviour, &bool)) -> bool {
         one.0.sort == other.0.sort
     }
 
@@ -326,7 +326,7 @@ impl Provider<FakeKind> for FakeProvider {
         })
     }
 
-    fn foresee<'a>(
+    fn preflight<'a>(
         &'a self,
         fake: &'a Behaviour,
         _: &'a bool,
@@ -398,7 +398,7 @@ impl ResourceType for FakeType {
 }
 
 impl Binder for FakeType {
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn Managed>, Failure> {
+    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn BoundResource>, Failure> {
         let text =
             |name: &str| resource.properties.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();
         let is = |name: &str| !text(name).is_empty();

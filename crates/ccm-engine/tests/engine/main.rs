@@ -1,15 +1,15 @@
 //! The engine, driven with fake resources and judged by the list of its events.
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
-mod ahead;
+mod batch;
 mod children;
 mod fake;
 mod gate;
 mod ledger;
 mod noop;
 mod order;
+mod prefetch;
 mod properties;
 mod refresh;
 mod single;
 mod stopping;
-mod together;

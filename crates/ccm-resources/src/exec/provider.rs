@@ -55,7 +55,7 @@ impl Provider<ExecKind> for ExecProvider {
         Box::pin(execute(exec, context))
     }
 
-    fn foresee<'a>(
+    fn preflight<'a>(
         &'a self,
         exec: &'a Exec,
         _: &'a ExecState,

@@ -50,7 +50,7 @@ impl Provider<FileResource> for Posix {
         })
     }
 
-    fn foresee<'a>(
+    fn preflight<'a>(
         &'a self,
         file: &'a DesiredFile,
         _: &'a FileState,

@@ -97,7 +97,7 @@ impl ResourceKind for PackageKind {
     }
 
     /// Warns about unread repositories only if nothing changes; a change or failure reports them anyway.
-    fn remarks(package: &Package, state: &PackageState) -> Vec<String> {
+    fn warnings(package: &Package, state: &PackageState) -> Vec<String> {
         let duplicate = state
             .duplicate
             .as_ref()

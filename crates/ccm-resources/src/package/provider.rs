@@ -136,7 +136,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         MAX_BATCH
     }
 
-    fn goes_with(&self, one: (&Package, &PackageState), other: (&Package, &PackageState)) -> bool {
+    fn can_batch_with(&self, one: (&Package, &PackageState), other: (&Package, &PackageState)) -> bool {
         change_kind(one.0, &plan(one.0, one.1)) == change_kind(other.0, &plan(other.0, other.1))
     }
 
@@ -162,25 +162,25 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         Box::pin(self.execute_all(changes, context))
     }
 
-    fn foresee<'a>(
+    fn preflight<'a>(
         &'a self,
         package: &'a Package,
         state: &'a PackageState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
         Box::pin(async move {
-            let mut foreseen = Vec::new();
+            let mut warnings = Vec::new();
             if !is_root(context.host) {
-                foreseen.push("only root can change packages".to_owned());
+                warnings.push("only root can change packages".to_owned());
             }
             if self.0.is_interrupted(context.host) {
-                foreseen.push(format!("a package change is running or was interrupted: {}", self.0.repair()));
+                warnings.push(format!("a package change is running or was interrupted: {}", self.0.repair()));
             }
             let mut state = state.clone();
             if state.availability == Availability::NotQueried && is_index_relevant(package, &state) {
                 match self.query(&[&package.name], context).await {
                     Ok(response) => response.apply_to(&package.name, &mut state),
-                    Err(failure) => foreseen.push(failure.one_line()),
+                    Err(failure) => warnings.push(failure.one_line()),
                 }
             }
             let is_due = |age| state.is_stale || own_is_older(&self.0, context, age);
@@ -190,15 +190,15 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                     if state.availability != Availability::NotQueried =>
                 {
                     let message = failure.one_line();
-                    foreseen.push(if refreshes {
+                    warnings.push(if refreshes {
                         format!("{message}; the index would be refreshed first")
                     } else {
                         format!("it would fail: {message}")
                     });
                 }
-                _ => foreseen.extend(state.skipped_repositories),
+                _ => warnings.extend(state.skipped_repositories),
             }
-            Ok(foreseen)
+            Ok(warnings)
         })
     }
 }
@@ -207,7 +207,7 @@ impl<T: Tool> Packages<T> {
     /// Returns the packages of the machine, read once until something changes.
     pub(super) async fn database(&self, context: &Context<'_>) -> Result<Rc<T::Database>, Failure> {
         let scope = QueryScope::of(context);
-        context.shared(async || self.0.read(scope).await).await
+        context.state_cache(async || self.0.read(scope).await).await
     }
 
     /// Records the desired package and returns the name of an earlier resource for the same package under
@@ -218,7 +218,7 @@ impl<T: Tool> Packages<T> {
         database: &T::Database,
         context: &Context<'_>,
     ) -> Result<Option<String>, Failure> {
-        let claims: Rc<ClaimedPackages<T::Database>> = context.kept();
+        let claims: Rc<ClaimedPackages<T::Database>> = context.run_cache();
         let mut claims = claims.0.borrow_mut();
         let claims = claims.entry(self.0.base(&package.name).to_owned()).or_default();
         let earlier = claims.iter().take_while(|earlier| earlier.name != package.name);
@@ -267,7 +267,7 @@ impl<T: Tool> Packages<T> {
             let has_index = self.0.has_index(scope).await.unwrap_or(true);
             Ok::<_, Failure>(HasIndex::<T::Database>(has_index, PhantomData))
         };
-        context.shared(has_index).await.is_ok_and(|has_index| has_index.0)
+        context.state_cache(has_index).await.is_ok_and(|has_index| has_index.0)
     }
 
     /// Queries the index; names already queried since the last change are served from the cache.
@@ -281,10 +281,10 @@ impl<T: Tool> Packages<T> {
         }
         let database = self.database(context).await?;
         let scope = QueryScope::of(context);
-        let queried: Rc<QueriedNames<T::Database>> = context.kept();
+        let queried: Rc<QueriedNames<T::Database>> = context.run_cache();
         queried.0.borrow_mut().extend(names.iter().map(|name| (*name).to_owned()));
         let cached: Rc<ResponseCache<T::Database>> = context
-            .shared(async || {
+            .state_cache(async || {
                 let mut all = queried.0.borrow().clone();
                 all.extend(self.0.also_queried(&database));
                 let all: Vec<&str> = all.iter().map(String::as_str).collect();

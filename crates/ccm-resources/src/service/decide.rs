@@ -153,7 +153,7 @@ impl ResourceKind for ServiceKind {
         Err(failure)
     }
 
-    fn remarks(service: &Service, state: &ServiceState) -> Vec<String> {
+    fn warnings(service: &Service, state: &ServiceState) -> Vec<String> {
         let unit = &state.unit;
         let has_no_effect = service.enable == Some(false) && unit.is_fixed();
         let has_no_effect = has_no_effect.then(|| {

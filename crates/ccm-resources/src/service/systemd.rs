@@ -80,7 +80,7 @@ impl Provider<ServiceKind> for Systemd {
         })
     }
 
-    fn foresee<'a>(
+    fn preflight<'a>(
         &'a self,
         service: &'a Service,
         _: &'a ServiceState,
@@ -247,9 +247,9 @@ async fn unit_names(user: bool, systemctl: &Systemctl, context: &Context<'_>) ->
         Ok::<Vec<String>, Failure>(names.collect())
     };
     let names = if user {
-        context.shared(async || list().await.map(UnitNames::<true>)).await.map(|names| names.0.clone())
+        context.state_cache(async || list().await.map(UnitNames::<true>)).await.map(|names| names.0.clone())
     } else {
-        context.shared(async || list().await.map(UnitNames::<false>)).await.map(|names| names.0.clone())
+        context.state_cache(async || list().await.map(UnitNames::<false>)).await.map(|names| names.0.clone())
     };
     names.unwrap_or_default()
 }
@@ -314,9 +314,9 @@ async fn directories(
         Ok::<Vec<PathBuf>, Failure>(paths.map(PathBuf::from).collect())
     };
     Ok(if user {
-        context.shared(async || query().await.map(Directories::<true>)).await?.0.clone()
+        context.state_cache(async || query().await.map(Directories::<true>)).await?.0.clone()
     } else {
-        context.shared(async || query().await.map(Directories::<false>)).await?.0.clone()
+        context.state_cache(async || query().await.map(Directories::<false>)).await?.0.clone()
     })
 }
 

@@ -12,8 +12,8 @@ fn pair(subscriber: &str, source: &str) -> Pair {
     }
 }
 
-fn debt(seconds: u64) -> Debt {
-    Debt {
+fn origin(seconds: u64) -> Pending {
+    Pending {
         run_id: format!("run-{seconds}"),
         since: UNIX_EPOCH + Duration::from_secs(seconds),
         manifest: "/m.yaml".to_owned(),
@@ -23,17 +23,17 @@ fn debt(seconds: u64) -> Debt {
 }
 
 fn header() -> String {
-    whole("site", "", [])
+    ledger_text("site", "", [])
 }
 
-/// The subscribers that owe something, and from when, or why nobody knows.
+/// Returns the pending refreshes with their origins, or the reason for which they are not known.
 fn read(text: impl AsRef<[u8]>) -> String {
     match parse(text.as_ref()) {
-        Ok(Content { debts, .. }) => {
-            let one = |(pair, debt): (&Pair, &Debt)| {
-                format!("{}<{}@{}", pair.subscriber.shown.name, pair.source.shown.name, debt.run_id)
+        Ok(Content { pending, .. }) => {
+            let one = |(pair, pending): (&Pair, &Pending)| {
+                format!("{}<{}@{}", pair.subscriber.shown.name, pair.source.shown.name, pending.run_id)
             };
-            debts.iter().map(one).collect::<Vec<_>>().join(" ")
+            pending.iter().map(one).collect::<Vec<_>>().join(" ")
         }
         Err(Unreadable::Newer { version }) => format!("newer: {version}"),
         Err(Unreadable::Damaged { reason }) => format!("damaged: {reason}"),
@@ -42,10 +42,12 @@ fn read(text: impl AsRef<[u8]>) -> String {
 
 #[test]
 fn a_ledger_is_lines_that_can_be_read_by_eye() {
-    let debts = Debts::from([(pair("reload", "/etc/a"), debt(9))]);
-    let kept = owed(&pair("c", "/d"), &Debt { kept_by: Some(KeptBy::Control), ..debt(9) });
-    let text =
-        whole("site", "", &debts) + &kept + &paid(&pair("reload", "/etc/a")) + &dropped(&pair("b", "/c"));
+    let pending = PendingByPair::from([(pair("reload", "/etc/a"), origin(9))]);
+    let kept = pending_line(&pair("c", "/d"), &Pending { kept_by: Some(KeptBy::Control), ..origin(9) });
+    let text = ledger_text("site", "", &pending)
+        + &kept
+        + &completed_line(&pair("reload", "/etc/a"))
+        + &dropped_line(&pair("b", "/c"));
     let expected = r#"{"protocol":"io.choria.ccm.v1.ledger","version":1,"manifest":"site"}
 {"record":"owed","subscriber":"exec#reload","source":"file#/etc/a","run":"run-9","since":"1970-01-01T00:00:09.000000Z","manifest":"/m.yaml"}
 {"record":"owed","subscriber":"exec#c","source":"file#/d","run":"run-9","since":"1970-01-01T00:00:09.000000Z","manifest":"/m.yaml","kept_by":"control"}
@@ -53,7 +55,8 @@ fn a_ledger_is_lines_that_can_be_read_by_eye() {
 {"record":"dropped","subscriber":"exec#b","source":"file#/c"}
 "#;
     assert_eq!(text, expected);
-    let kept = |content: Content| content.debts.into_values().map(|debt| debt.kept_by).collect::<Vec<_>>();
+    let kept =
+        |content: Content| content.pending.into_values().map(|pending| pending.kept_by).collect::<Vec<_>>();
     assert_eq!(parse(text.as_bytes()).map(kept), Ok(vec![Some(KeptBy::Control)]));
 }
 
@@ -62,14 +65,14 @@ fn records_come_to_what_is_owed() {
     let (a, b) = (pair("a", "x"), pair("b", "x"));
     for (records, expected) in [
         (vec![], ""),
-        (vec![owed(&a, &debt(1))], "a<x@run-1"),
-        (vec![owed(&a, &debt(1)), owed(&b, &debt(2))], "a<x@run-1 b<x@run-2"),
-        (vec![owed(&a, &debt(1)), owed(&a, &debt(2))], "a<x@run-1"),
-        (vec![owed(&a, &debt(1)), paid(&a), owed(&a, &debt(2))], "a<x@run-2"),
-        (vec![owed(&a, &debt(1)), owed(&b, &debt(1)), paid(&a)], "b<x@run-1"),
-        (vec![owed(&a, &debt(1)), dropped(&a)], ""),
-        (vec![paid(&a), dropped(&b)], ""),
-        (vec![owed(&a, &debt(1)), paid(&pair("a", "y"))], "a<x@run-1"),
+        (vec![pending_line(&a, &origin(1))], "a<x@run-1"),
+        (vec![pending_line(&a, &origin(1)), pending_line(&b, &origin(2))], "a<x@run-1 b<x@run-2"),
+        (vec![pending_line(&a, &origin(1)), pending_line(&a, &origin(2))], "a<x@run-1"),
+        (vec![pending_line(&a, &origin(1)), completed_line(&a), pending_line(&a, &origin(2))], "a<x@run-2"),
+        (vec![pending_line(&a, &origin(1)), pending_line(&b, &origin(1)), completed_line(&a)], "b<x@run-1"),
+        (vec![pending_line(&a, &origin(1)), dropped_line(&a)], ""),
+        (vec![completed_line(&a), dropped_line(&b)], ""),
+        (vec![pending_line(&a, &origin(1)), completed_line(&pair("a", "y"))], "a<x@run-1"),
     ] {
         assert_eq!(read(header() + &records.concat()), expected, "{records:?}");
     }
@@ -80,7 +83,8 @@ fn names_that_look_alike_are_told_apart_and_do_not_say_what_is_hidden() {
     let named = |name: &str| Named::new(&ResourceId::new("exec", name), "rel [redacted]", "salt");
     let pair = |name| Pair { subscriber: named(name), ..pair("", "x") };
     let (one, other) = (pair("rel swordfish"), pair("rel marlin"));
-    let text = whole("site", "salt", [(&one, &debt(1)), (&other, &debt(2))]) + &paid(&one);
+    let text =
+        ledger_text("site", "salt", [(&one, &origin(1)), (&other, &origin(2))]) + &completed_line(&one);
     assert_eq!(read(&text), "rel [redacted]<x@run-2");
     assert!(!text.contains("swordfish"), "{text}");
     assert_ne!(hash(&one.subscriber.shown, "salt"), hash(&one.subscriber.shown, "another"));
@@ -89,7 +93,7 @@ fn names_that_look_alike_are_told_apart_and_do_not_say_what_is_hidden() {
 
 #[test]
 fn a_record_that_is_torn_at_the_end_was_not_synced() {
-    let (a, b) = (owed(&pair("a", "x"), &debt(1)), owed(&pair("b", "x"), &debt(1)));
+    let (a, b) = (pending_line(&pair("a", "x"), &origin(1)), pending_line(&pair("b", "x"), &origin(1)));
     for torn in [&b[..1], &b[..b.len() - 1], "{}", "\0\0\0\0", "not a record"] {
         assert_eq!(read(header() + &a + torn), "a<x@run-1", "{torn:?}");
         assert_eq!(read(header() + torn), "", "{torn:?}");
@@ -98,7 +102,7 @@ fn a_record_that_is_torn_at_the_end_was_not_synced() {
 
 #[test]
 fn what_ccm_does_not_write_is_damage() {
-    let a = owed(&pair("a", "x"), &debt(1));
+    let a = pending_line(&pair("a", "x"), &origin(1));
     let second = "damaged: line 2 is not a record";
     for (text, expected) in [
         (String::new(), "damaged: it has no header"),
@@ -138,9 +142,9 @@ fn a_newer_ledger_is_not_damaged_whatever_is_in_it() {
 
 #[test]
 fn what_is_intact_of_a_damaged_ledger_tells_whose_it_is() {
-    let of = |manifest: &str| Debt { manifest: manifest.to_owned(), ..debt(1) };
-    let a = owed(&pair("a", "x"), &of("/a.yaml"));
-    let b = owed(&pair("b", "x"), &of("/b.yaml"));
+    let of = |manifest: &str| Pending { manifest: manifest.to_owned(), ..origin(1) };
+    let a = pending_line(&pair("a", "x"), &of("/a.yaml"));
+    let b = pending_line(&pair("b", "x"), &of("/b.yaml"));
     let site = Some("site");
     for (text, key, manifests) in [
         (header() + &a + "{}\n" + &b + &a, site, &["/a.yaml", "/b.yaml"][..]),
@@ -160,25 +164,25 @@ fn what_is_intact_of_a_damaged_ledger_tells_whose_it_is() {
 #[test]
 fn fields_may_be_added() {
     let text = header().replace(":1,", ":1,\"new\":1,")
-        + &owed(&pair("a", "x"), &debt(1)).replace('{', "{\"new\":1,");
+        + &pending_line(&pair("a", "x"), &origin(1)).replace('{', "{\"new\":1,");
     assert_eq!(read(text), "a<x@run-1");
 }
 
 proptest! {
     #[test]
     fn what_is_written_comes_back(names in prop::collection::btree_map(("[^#]{1,9}", ".{1,9}"), 0..1_000_000_u64, 0..9)) {
-        let debts: Debts = names.iter().map(|((one, other), at)| (pair(one, other), debt(*at))).collect();
-        let content = parse(whole("a \"b\"\n", "salt", &debts).as_bytes());
-        prop_assert_eq!(content, Ok(Content { key: "a \"b\"\n".to_owned(), salt: "salt".to_owned(), debts }));
+        let pending: PendingByPair = names.iter().map(|((one, other), at)| (pair(one, other), origin(*at))).collect();
+        let content = parse(ledger_text("a \"b\"\n", "salt", &pending).as_bytes());
+        prop_assert_eq!(content, Ok(Content { key: "a \"b\"\n".to_owned(), salt: "salt".to_owned(), pending }));
     }
 
     #[test]
     fn a_ledger_that_is_cut_anywhere_owes_no_more_and_is_damaged_only_in_its_header(cut: prop::sample::Index) {
-        let debts = Debts::from([(pair("a", "x"), debt(1)), (pair("b", "x"), debt(1))]);
-        let text = whole("site", "", &debts);
+        let pending = PendingByPair::from([(pair("a", "x"), origin(1)), (pair("b", "x"), origin(1))]);
+        let text = ledger_text("site", "", &pending);
         let cut = cut.index(text.len());
         match parse(&text.as_bytes()[..cut]) {
-            Ok(content) => prop_assert!(content.debts.len() == text[..cut].matches('\n').count() - 1),
+            Ok(content) => prop_assert!(content.pending.len() == text[..cut].matches('\n').count() - 1),
             Err(error) => prop_assert!(cut < header().len(), "{error:?}"),
         }
     }

@@ -1,4 +1,4 @@
-//! A resource bound to its provider, with its types erased so that the walk can hold any.
+//! Resources bound to their providers, with the types erased so that the walk can hold any.
 
 use std::any::Any;
 
@@ -11,79 +11,80 @@ use crate::contract::{
 use crate::rules::EngineRule;
 
 /// A resource bound to its provider.
-pub trait Managed: Any {
-    /// The provider's name.
+pub trait BoundResource: Any {
+    /// Returns the name of the provider.
     fn provider(&self) -> &'static str;
 
-    /// Reads the state, to decide.
+    /// Reads the state, for a decision.
     fn read<'a>(
         &'a mut self,
         triggered: bool,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<(), Failure>>;
 
-    /// Tells whether another one is of the same type and provider.
-    fn is_like(&self, other: &dyn Managed) -> bool;
+    /// Returns `true` if another resource has the same type and provider.
+    fn has_same_provider(&self, other: &dyn BoundResource) -> bool;
 
-    /// How many can be read at once.
+    /// Returns the number of resources that can be read at once.
     fn reads_at_once(&self) -> usize;
 
-    /// Reads the states of this one and of others that are like it, to decide: a result for each, this one's first.
-    /// None if it can't be told which result is whose.
+    /// Reads the states of this resource and of others with the same provider, for decisions. Returns a
+    /// result for each, its own first. `None` if the provider did not return one result for each.
     fn read_many<'a>(
         &'a mut self,
-        others: &'a mut [Box<dyn Managed>],
+        others: &'a mut [Box<dyn BoundResource>],
         context: &'a mut Context<'_>,
     ) -> Local<'a, Option<Vec<Result<(), Failure>>>>;
 
     /// Decides on the state that was read.
     fn decide(&self, trigger: Option<&Trigger>) -> Decision;
 
-    /// Names what of the state deserves attention before anything is done.
-    fn remarks(&self) -> Vec<String>;
+    /// Returns warnings about the state that was read.
+    fn warnings(&self) -> Vec<String>;
 
-    /// Warns of what can be seen now; an error is what would make an execution fail.
-    fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>>;
+    /// Checks whether a change could be made. Returns warnings; an error is the failure that an execution
+    /// would end with.
+    fn preflight<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>>;
 
     /// Changes the system.
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>>;
 
-    /// How many can be changed at once.
+    /// Returns the number of resources that can be changed at once.
     fn changes_at_once(&self) -> usize;
 
-    /// Tells whether another one, which is like it, can be changed at once with it.
-    fn goes_with(&self, other: &dyn Managed) -> bool;
+    /// Returns `true` if another resource with the same provider can be changed together with this one.
+    fn can_batch_with(&self, other: &dyn BoundResource) -> bool;
 
-    /// Changes the system for this one and for others that are like it: a result for each, this one's first.
+    /// Changes the system for this resource and for others with the same provider. Returns a result for each,
+    /// its own first.
     fn execute_many<'a>(
         &'a mut self,
-        others: &'a mut [Box<dyn Managed>],
+        others: &'a mut [Box<dyn BoundResource>],
         context: &'a mut Context<'_>,
     ) -> Local<'a, Vec<Result<(), Failure>>>;
 
-    /// Reads the state again, and compares it with what was asked for.
+    /// Reads the state again, and compares it with the desired one.
     fn verify<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<Verified, Failure>>;
 
-    /// What the execution yields for others to use.
+    /// Returns the values that the execution yields for other resources.
     fn captured(&self) -> Option<serde_json::Value>;
 
     /// Describes the state that was read last.
     fn describe(&self, decision: &str) -> Option<Described>;
 }
 
-/// Chooses among the providers of a type and binds the properties to it: the one that is named, else the
-/// one that suits the host with the lowest number.
+/// Binds properties to a provider of their type: the named one, else the one that suits the host best.
 pub fn bind<K: ResourceKind>(
     properties: K::Properties,
     named: Option<&str>,
     providers: &[&'static dyn Provider<K>],
     host: Host<'_>,
-) -> Result<Box<dyn Managed>, Failure> {
+) -> Result<Box<dyn BoundResource>, Failure> {
     let provider = match named {
         Some(name) => by_name(name, providers, host)?,
         None => best(providers, host)?,
     };
-    Ok(Box::new(Bound { properties, provider, state: None, effect: None }))
+    Ok(Box::new(TypedBinding { properties, provider, state: None, effect: None }))
 }
 
 fn by_name<K: ResourceKind>(
@@ -101,7 +102,7 @@ fn by_name<K: ResourceKind>(
     }
 }
 
-/// The lowest number that a provider suits a host with.
+/// Priority that no provider can surpass.
 const BEST: u32 = 1;
 
 fn best<K: ResourceKind>(
@@ -112,7 +113,7 @@ fn best<K: ResourceKind>(
     let mut reasons = Vec::new();
     for provider in providers {
         match provider.suitability(host) {
-            // None comes before it, and to ask the others would cost every resource a look at the machine.
+            // No other provider can be better, and asking them would look at the machine for every resource.
             Suitability::Suits(BEST) => return Ok(*provider),
             Suitability::Suits(priority) if best.is_none_or(|(lowest, _)| priority < lowest) => {
                 best = Some((priority, *provider));
@@ -128,19 +129,21 @@ fn best<K: ResourceKind>(
     })
 }
 
-struct Bound<K: ResourceKind> {
+/// Properties bound to a provider, and what was read and done so far.
+struct TypedBinding<K: ResourceKind> {
     properties: K::Properties,
     provider: &'static dyn Provider<K>,
     state: Option<K::State>,
     effect: Option<K::Effect>,
 }
 
-/// The harness reads before it decides and executes before it verifies; this says so if it ever does not.
+/// Builds the failure of a step before its time. The harness reads before it decides, and executes before it
+/// verifies.
 fn out_of_order(step: &str) -> Failure {
     Failure::new(FailureKind::Internal, format!("internal error: {step} was asked for too early"))
 }
 
-/// A provider has to tell of everything that it was given to change.
+/// Builds the failure of a resource for which a provider returned no effect.
 pub(crate) fn without_effect() -> Failure {
     let message = "internal error: it was executed, and nothing is known of that";
     let mut failure = Failure::new(FailureKind::Internal, message);
@@ -148,24 +151,24 @@ pub(crate) fn without_effect() -> Failure {
     failure
 }
 
-impl<K: ResourceKind> Bound<K> {
-    fn like(other: &dyn Managed) -> Option<&Self> {
+impl<K: ResourceKind> TypedBinding<K> {
+    fn downcast(other: &dyn BoundResource) -> Option<&Self> {
         (other as &dyn Any).downcast_ref()
     }
 
-    /// This one and the others, if they are of one type.
-    fn and_others<'a>(&'a mut self, others: &'a mut [Box<dyn Managed>]) -> Option<Vec<&'a mut Self>> {
+    /// Returns this binding and the others, if all are of one type.
+    fn and_others<'a>(&'a mut self, others: &'a mut [Box<dyn BoundResource>]) -> Option<Vec<&'a mut Self>> {
         let others = others.iter_mut().map(|other| (&mut **other as &mut dyn Any).downcast_mut::<Self>());
         std::iter::once(Some(self)).chain(others).collect()
     }
 
-    /// What is to be changed, and what was read of it.
+    /// Returns the properties and the state that was read.
     fn change(&self) -> Option<(&K::Properties, &K::State)> {
         self.state.as_ref().map(|state| (&self.properties, state))
     }
 }
 
-impl<K: ResourceKind> Managed for Bound<K> {
+impl<K: ResourceKind> BoundResource for TypedBinding<K> {
     fn provider(&self) -> &'static str {
         self.provider.name()
     }
@@ -182,8 +185,8 @@ impl<K: ResourceKind> Managed for Bound<K> {
         })
     }
 
-    fn is_like(&self, other: &dyn Managed) -> bool {
-        Self::like(other).is_some_and(|other| other.provider.name() == self.provider.name())
+    fn has_same_provider(&self, other: &dyn BoundResource) -> bool {
+        Self::downcast(other).is_some_and(|other| other.provider.name() == self.provider.name())
     }
 
     fn reads_at_once(&self) -> usize {
@@ -192,7 +195,7 @@ impl<K: ResourceKind> Managed for Bound<K> {
 
     fn read_many<'a>(
         &'a mut self,
-        others: &'a mut [Box<dyn Managed>],
+        others: &'a mut [Box<dyn BoundResource>],
         context: &'a mut Context<'_>,
     ) -> Local<'a, Option<Vec<Result<(), Failure>>>> {
         Box::pin(async move {
@@ -221,13 +224,13 @@ impl<K: ResourceKind> Managed for Bound<K> {
         K::decide(&self.properties, state, trigger).erased()
     }
 
-    fn remarks(&self) -> Vec<String> {
-        self.state.as_ref().map(|state| K::remarks(&self.properties, state)).unwrap_or_default()
+    fn warnings(&self) -> Vec<String> {
+        self.state.as_ref().map(|state| K::warnings(&self.properties, state)).unwrap_or_default()
     }
 
-    fn foresee<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>> {
+    fn preflight<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>> {
         match &self.state {
-            Some(state) => self.provider.foresee(&self.properties, state, context),
+            Some(state) => self.provider.preflight(&self.properties, state, context),
             None => Box::pin(std::future::ready(Ok(Vec::new()))),
         }
     }
@@ -237,7 +240,7 @@ impl<K: ResourceKind> Managed for Bound<K> {
             let state = self.state.as_ref().ok_or_else(|| out_of_order("an execution"))?;
             let effect = self.provider.execute(&self.properties, state, context).await;
             if effect.as_ref().is_err_and(|failure| failure.changed) {
-                // What was read before may not hold any more.
+                // The state that was read before may be outdated.
                 self.state = None;
             }
             self.effect = Some(effect?);
@@ -249,14 +252,14 @@ impl<K: ResourceKind> Managed for Bound<K> {
         self.provider.changes_at_once()
     }
 
-    fn goes_with(&self, other: &dyn Managed) -> bool {
-        let other = Self::like(other).and_then(Self::change);
-        self.change().zip(other).is_some_and(|(one, other)| self.provider.goes_with(one, other))
+    fn can_batch_with(&self, other: &dyn BoundResource) -> bool {
+        let other = Self::downcast(other).and_then(Self::change);
+        self.change().zip(other).is_some_and(|(one, other)| self.provider.can_batch_with(one, other))
     }
 
     fn execute_many<'a>(
         &'a mut self,
-        others: &'a mut [Box<dyn Managed>],
+        others: &'a mut [Box<dyn BoundResource>],
         context: &'a mut Context<'_>,
     ) -> Local<'a, Vec<Result<(), Failure>>> {
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! What keeps a resource from its turn.
+//! Reasons for which a resource has no turn.
 
 use std::rc::Rc;
 
@@ -8,10 +8,10 @@ use super::Walk;
 use crate::groups::Ended;
 
 impl Walk<'_> {
-    /// Why a resource has no turn, if it has none.
-    pub(super) fn gate(&mut self, index: ResourceIndex) -> Option<SkipCause> {
-        // Whatever has ended the run since, it was executed.
-        if self.together.holds(index) {
+    /// Returns the cause for which a resource has no turn. `None` if it has one.
+    pub(super) fn skip_cause(&mut self, index: ResourceIndex) -> Option<SkipCause> {
+        // It was changed already, whatever has ended the run since.
+        if self.batch.holds(index) {
             return None;
         }
         if self.selected.as_ref().is_some_and(|selected| !selected[index.get()]) {
@@ -23,8 +23,9 @@ impl Walk<'_> {
         }
         if let Some(culprits) = self.culprits_before(index) {
             let cause = self.because_of(&culprits);
-            self.done[index.get()].culprits = Some(culprits);
-            // The node of a group fails with its members. They had no turn if something that the node requires failed.
+            self.records[index.get()].culprits = Some(culprits);
+            // The node of a group fails with its members. They had no turn if something that the node
+            // requires failed.
             let fails = resource.node_of.is_some_and(|group| self.progress.has_failed(group));
             return (!fails).then_some(cause);
         }
@@ -38,19 +39,19 @@ impl Walk<'_> {
             return Some(SkipCause::Stopped { by });
         }
         if let Some(Ended::Run { culprit } | Ended::Group { culprit }) = ended {
-            // The rest of the run goes on, but not with what needs this one.
-            self.done[index.get()].culprits = Some(Rc::from([culprit]));
+            // The rest of the run goes on, but not with what depends on this resource.
+            self.records[index.get()].culprits = Some(Rc::from([culprit]));
             return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
         }
         None
     }
 
-    /// What culprits keep others from their turn by: failures, unless there is none.
+    /// Returns the skip cause for culprits: failures if there are any, else resources in noop.
     fn because_of(&self, culprits: &[ResourceIndex]) -> SkipCause {
         let id = |culprit: &ResourceIndex| self.run.catalog.resource(*culprit).id.clone();
-        // What failed has not changed.
+        // A resource that failed has not changed.
         let (noop, failed): (Vec<_>, Vec<_>) =
-            culprits.iter().partition(|culprit| self.done[culprit.get()].changed);
+            culprits.iter().partition(|culprit| self.records[culprit.get()].has_changed);
         if failed.is_empty() {
             SkipCause::Undone { noop: noop.into_iter().map(id).collect() }
         } else {
@@ -58,10 +59,11 @@ impl Walk<'_> {
         }
     }
 
-    /// The failures that keep a resource from its turn. One dependency's list is shared, not copied, so that
-    /// a long chain behind one failure costs nothing.
+    /// Returns the culprits behind the dependencies of a resource. The list of a single dependency is shared
+    /// and not copied, so that a long chain behind one failure costs nothing.
     fn culprits_before(&self, index: ResourceIndex) -> Option<Rc<[ResourceIndex]>> {
-        let mut lists = self.graph.dependencies(index).filter_map(|on| self.done[on.get()].culprits.as_ref());
+        let mut lists =
+            self.graph.dependencies(index).filter_map(|on| self.records[on.get()].culprits.as_ref());
         let first = lists.next()?;
         let mut all: Vec<ResourceIndex> = Vec::new();
         for list in lists.filter(|list| !Rc::ptr_eq(list, first)) {

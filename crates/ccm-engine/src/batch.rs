@@ -1,0 +1,167 @@
+//! Changing resources that are ready together, each with an outcome of its own.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use ccm_model::{Failure, FailureKind, Reason, Resource, ResourceIndex};
+use tracing::debug;
+
+use crate::bound_resource::{BoundResource, without_effect};
+use crate::contract::{Context, Decision};
+use crate::names::Names;
+use crate::prefetch::{MAX_TRACED, Readiness, Upcoming};
+use crate::state_cache::Prefetched;
+use crate::step::ResourceStep;
+
+/// Number of steps to look ahead for resources to batch with.
+const MAX_LOOKAHEAD: usize = 256;
+
+/// A resource that was changed in the batch of an earlier one. It is verified at its own turn.
+pub(crate) struct Executed {
+    pub provider: &'static str,
+    pub reason: Reason,
+    pub diff: Option<String>,
+    /// The resource to verify, or its failure.
+    pub bound: Result<Box<dyn BoundResource>, Failure>,
+}
+
+/// Resources that were changed before their turns.
+#[derive(Default)]
+pub(crate) struct Batch(RefCell<HashMap<ResourceIndex, Executed>>);
+
+impl Batch {
+    pub(crate) fn holds(&self, index: ResourceIndex) -> bool {
+        self.0.borrow().contains_key(&index)
+    }
+
+    pub(crate) fn take(&self, index: ResourceIndex) -> Option<Executed> {
+        let mut executed = self.0.borrow_mut();
+        if executed.is_empty() { None } else { executed.remove(&index) }
+    }
+
+    fn put(&self, index: ResourceIndex, executed: Executed) {
+        self.0.borrow_mut().insert(index, executed);
+    }
+
+    fn set_result(&self, index: ResourceIndex, result: Result<Box<dyn BoundResource>, Failure>) {
+        if let Some(executed) = self.0.borrow_mut().get_mut(&index) {
+            executed.bound = result;
+        }
+    }
+}
+
+/// An upcoming resource to change in the same batch.
+struct Neighbour<'a> {
+    index: ResourceIndex,
+    resource: &'a Resource,
+    bound: Box<dyn BoundResource>,
+    reason: Reason,
+    noop_message: String,
+    diff: Option<String>,
+}
+
+/// Changes a resource, and with it the neighbours that its provider changes at once. Invalidates the state
+/// cache whatever the outcome.
+pub(crate) async fn execute(
+    step: &ResourceStep<'_>,
+    bound: &mut dyn BoundResource,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let neighbours = allowed(step, neighbours(step, bound, context).await).await;
+    let executed: Vec<_> =
+        std::iter::once(step.index).chain(neighbours.iter().map(|neighbour| neighbour.index)).collect();
+    step.host.record_intents(&executed)?;
+    let _invalidation = step.host.state_cache().invalidate_on_drop();
+    if neighbours.is_empty() {
+        debug!("executing");
+        return bound.execute(context).await;
+    }
+    debug!(with = %Names::new(step.catalog(), &executed[1..], MAX_TRACED), "executing together");
+    let mut indices = Vec::with_capacity(neighbours.len());
+    let mut others = Vec::with_capacity(neighbours.len());
+    for Neighbour { index, bound, reason, diff, .. } in neighbours {
+        // This failure remains if a bug ends the execution, which may have changed any of them.
+        let message = format!("it was changed together with {}", step.resource().id);
+        let mut failure =
+            Failure::new(FailureKind::Internal, message).because_of("internal error, this is a bug in ccm");
+        failure.changed = true;
+        let provider = bound.provider();
+        let diff = step.reported_diff(diff);
+        step.host.batch().put(index, Executed { provider, reason, diff, bound: Err(failure) });
+        indices.push(index);
+        others.push(bound);
+    }
+    let mut results = bound.execute_many(&mut others, context).await.into_iter();
+    let own = results.next().unwrap_or_else(|| Err(without_effect()));
+    for ((index, bound), result) in indices.into_iter().zip(others).zip(results) {
+        step.host.batch().set_result(index, result.map(|()| bound));
+    }
+    own
+}
+
+/// Leaves out the neighbours that the gate refuses. The gate is asked about them again at their turns, where
+/// they fail.
+async fn allowed<'n>(step: &ResourceStep<'_>, neighbours: Vec<Neighbour<'n>>) -> Vec<Neighbour<'n>> {
+    let mut allowed = Vec::with_capacity(neighbours.len());
+    for neighbour in neighbours {
+        let Neighbour { resource, bound, reason, noop_message, diff, .. } = &neighbour;
+        if step.allows_with(resource, bound.provider(), reason, noop_message, diff.as_deref()).await {
+            allowed.push(neighbour);
+        }
+    }
+    allowed
+}
+
+/// Finds the neighbours to change together with a resource: those that come next in the walk, up to the first
+/// one of another type, that has to wait, or whose change can't be made with the others. Neighbours in the
+/// desired state are passed over.
+async fn neighbours<'s>(
+    step: &'s ResourceStep<'_>,
+    first: &dyn BoundResource,
+    context: &mut Context<'_>,
+) -> Vec<Neighbour<'s>> {
+    let max = first.changes_at_once();
+    let mut found: Vec<Neighbour<'_>> = Vec::new();
+    // After a failure that ends the run, the next resource must not have been changed.
+    if max <= 1 || step.trigger.is_some() || step.policy.ends_on_failure {
+        return found;
+    }
+    let cache = step.host.state_cache();
+    let before = cache.generation();
+    for upcoming in (0..MAX_LOOKAHEAD).map_while(|distance| step.host.upcoming(step.index, distance)) {
+        match upcoming.readiness {
+            Readiness::WontRun => continue,
+            Readiness::Undecided | Readiness::Blocked => break,
+            Readiness::Ready if upcoming.resource.id.type_name != step.resource().id.type_name => break,
+            Readiness::Ready => {}
+        }
+        let bound = match cache.take_prefetched(upcoming.index) {
+            Some(Prefetched { bound, read: Ok(()) }) => bound,
+            Some(_) => break,
+            None => {
+                let Ok(mut bound) = step.binder.bind(upcoming.resource, context.host) else { break };
+                if !first.has_same_provider(&*bound) || bound.read(false, context).await.is_err() {
+                    break;
+                }
+                bound
+            }
+        };
+        let (reason, noop_message, diff) = match bound.decide(None) {
+            Decision::Keep { .. } => continue,
+            Decision::Fail { .. } => break,
+            Decision::Change { reason, noop_message, diff } => (reason, noop_message, diff),
+        };
+        let fits = first.can_batch_with(&*bound)
+            && found.iter().all(|neighbour| neighbour.bound.can_batch_with(&*bound));
+        if !first.has_same_provider(&*bound) || !fits {
+            break;
+        }
+        let Upcoming { index, resource, .. } = upcoming;
+        found.push(Neighbour { index, resource, bound, reason, noop_message, diff });
+        if found.len() + 1 >= max {
+            break;
+        }
+    }
+    // A command that ran meanwhile may have changed what was read.
+    if before == cache.generation() { found } else { Vec::new() }
+}

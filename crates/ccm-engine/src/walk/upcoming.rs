@@ -1,0 +1,36 @@
+//! Resources that come later in the walk.
+
+use ccm_model::{Control, Resource, ResourceIndex};
+
+use super::Walk;
+use crate::prefetch::{Readiness, Upcoming};
+
+impl Walk<'_> {
+    /// Returns the resource at a distance behind the one whose turn it is.
+    pub(super) fn upcoming_at(&self, current: &Resource, distance: usize) -> Option<Upcoming<'_>> {
+        let index = *self.order.get(self.begun + distance)?;
+        let resource = self.run.catalog.resource(index);
+        Some(Upcoming { index, resource, readiness: self.readiness(current, index, resource) })
+    }
+
+    fn readiness(&self, current: &Resource, index: ResourceIndex, resource: &Resource) -> Readiness {
+        let is_selected = self.selected.as_ref().is_none_or(|selected| selected[index.get()]);
+        if !is_selected || matches!(resource.control, Control::NotManaged { .. }) {
+            return Readiness::WontRun;
+        }
+        if self.graph.dependencies(index).any(|on| self.records[on.get()].culprits.is_some()) {
+            return Readiness::WontRun;
+        }
+        let is_undecided = resource.group != current.group
+            || resource.node_of.is_some()
+            || resource.control == Control::Late
+            || self.run.late.is_late(index)
+            || self.batch.holds(index)
+            || !self.triggers(index).by.is_empty();
+        if is_undecided {
+            return Readiness::Undecided;
+        }
+        let is_ready = self.graph.dependencies(index).all(|on| self.records[on.get()].is_finished);
+        if is_ready { Readiness::Ready } else { Readiness::Blocked }
+    }
+}

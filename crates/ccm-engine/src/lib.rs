@@ -24,6 +24,7 @@
 //! A type implements [`TypedResource`]: its properties, its [`ResourceKind`] with the pure decision, and its
 //! providers. The engine alone knows noop, failure, refresh and verification, so that a provider can't get
 //! noop wrong: [`Provider::execute`] is never called in it.
+#![doc = include_str!("resource_type.md")]
 
 mod batch;
 mod bound_resource;

@@ -1,9 +1,40 @@
-//! The words that the rooms of ccm share.
+//! The words that the crates of ccm share: plain data, and pure functions over it.
 //!
-//! What is here is plain data and pure functions over it: where a value was written ([`Span`]), the value
-//! itself ([`Node`]), what the loader hands to the engine ([`Catalog`]), what a run says ([`Event`],
-//! [`Outcome`], [`RunSummary`]), and the JSON of that ([`EventLine`]). Nothing here reads a file, starts a
-//! process, looks at the clock or waits.
+//! Nothing here reads a file, starts a process, looks at the clock or waits.
+//!
+//! # From a text to a catalog
+//!
+//! A manifest is a tree of [`Node`]s, each with the [`Span`] where it was written and, for a scalar, with its style. The texts
+//! themselves are in a [`SourceMap`], which turns a span into a [`Location`] such as `site.yaml:4:11`. An error in a text is a
+//! [`Diagnostic`]: a message, labels at spans, and hints.
+//!
+//! What can be run is a [`Catalog`]: [`Resource`]s in the order of the manifest, each with its [`ResourceId`], its
+//! [`Properties`] and its [`Dependency`] edges to others, and the [`Child`] manifests that it applies.
+//!
+//! # From a catalog to a report
+//!
+//! A run emits [`Event`]s. An event is a fact in the past tense and says nothing about how it is shown. Every resource ends
+//! with exactly one [`Outcome`], in the [`Transaction`] of its event: changed, unchanged, skipped with a [`SkipCause`], failed
+//! with a [`Failure`], and so on. The [`Reason`] of a decision and the kind of a failure are data, so that nobody has to read a
+//! message. A [`RunSummary`] counts the outcomes, names what ended the run ([`StopCause`]), and lists [`Refreshes`] that later
+//! runs still have to do.
+//!
+//! ```
+//! use ccm_model::{Counts, Outcome, ResourceId};
+//!
+//! let id = ResourceId::parse("exec#reload")?;
+//! assert_eq!((&*id.type_name, &*id.name), ("exec", "reload"));
+//!
+//! let mut counts = Counts::default();
+//! counts.add(&Outcome::Changed, false);
+//! assert_eq!((counts.total, counts.changed), (1, 1));
+//! # Ok::<(), ccm_model::ReferenceError>(())
+//! ```
+//!
+//! # In JSON
+//!
+//! [`EventLine`] is an event as a line of JSON, and [`CatalogDocument`] a catalog as a document. Both carry a protocol version,
+//! and [`event_schema`] is the JSON schema of the lines.
 
 mod catalog;
 mod claim;

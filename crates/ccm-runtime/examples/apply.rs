@@ -5,13 +5,31 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use ccm_model::Event;
-use ccm_runtime::{Config, Emitted, MAX_MANIFEST_SIZE, RunOptions, Session, Source, Values};
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+use ccm_runtime::process::{launcher, prepare_process};
+use ccm_runtime::{Config, Emitted, Event, MAX_MANIFEST_SIZE, Report, RunOptions, Session, Source, Values};
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    // A copy of this program that was started to become a command does nothing else.
+    if let Some(code) = launcher::begin() {
+        return Ok(code);
+    }
+    // Before the first file is opened and the first thread is started.
+    prepare_process()?;
     let path = std::env::args_os().nth(1).ok_or("name a manifest")?;
-    let session = Session::open(Config::default());
-    let input = session.read(Source::File(path.into()), &Values::default(), MAX_MANIFEST_SIZE)?;
+    let config = Config { launcher: Some("/proc/self/exe".into()), ..Config::default() };
+    let report = apply(path.into(), config)?;
+    println!("run {}: {} changed", report.identity.run_id, report.summary.counts.changed);
+    Ok(report.record.code.into())
+}
+
+/// Applies a manifest.
+pub fn apply(manifest: PathBuf, config: Config) -> Result<Report, Box<dyn Error>> {
+    let session = Session::open(config);
+    let input = session.read(Source::File(manifest), &Values::default(), MAX_MANIFEST_SIZE)?;
     let manifest = session.load(&input)?;
     let mut print = |emitted: Emitted<'_>| {
         if let Event::ResourceFinished(transaction) = emitted.event {
@@ -19,7 +37,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let report = runtime.block_on(manifest.apply(RunOptions::default(), &mut print))?;
-    println!("run {}: {} changed", report.identity.run_id, report.summary.counts.changed);
-    Ok(())
+    Ok(runtime.block_on(manifest.apply(RunOptions::default(), &mut print))?)
 }

@@ -15,6 +15,22 @@ use ccm_redaction::Secrets;
 ///
 /// Each method defaults to the machine that the program runs on, so a program implements only the doors that it replaces
 /// or wraps. The state directory is no door: [`Config::state_directory`](crate::Config::state_directory) moves it.
+///
+/// ```
+/// use ccm_runtime::{Clock, Config, Doors, Session, SystemDoors};
+///
+/// /// The doors of this machine, with a clock of the program's own.
+/// struct OwnClock;
+///
+/// impl Doors for OwnClock {
+///     fn clock(&self) -> Box<dyn Clock> {
+///         // A wrapper would go around the one of the machine.
+///         SystemDoors.clock()
+///     }
+/// }
+///
+/// let session = Session::open(Config { doors: Box::new(OwnClock), ..Config::default() });
+/// ```
 pub trait Doors {
     /// Opens the door to files. Long work, such as copying a file, ends early when `cancellation` is raised.
     fn files(&self, cancellation: &Cancellation) -> Box<dyn Files> {

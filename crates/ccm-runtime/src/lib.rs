@@ -1,26 +1,71 @@
-//! ccm as a library.
+//! ccm as a library: everything that a program needs to bring a machine to the state that a manifest declares.
 //!
-//! A [`Session`] owns everything that is shared by the runs of one user: secrets, the clock, cancellation and the place
-//! of the state. It reads a manifest into an [`Input`], loads that into a [`Manifest`] or into every mistake in it, and a
-//! manifest can be planned, which changes nothing, or applied:
+//! # Applying a manifest
 //!
-//! ```no_run
-//! use ccm_runtime::{Config, Emitted, MAX_MANIFEST_SIZE, RunOptions, Session, Source, Values};
+//! A [`Session`] reads a manifest into an [`Input`] and loads that into a [`Manifest`], or into every error in it. A manifest
+//! is planned, which changes nothing, or applied:
+//!
+//! ```
+//! use ccm_runtime::{Config, Emitted, Event, MAX_MANIFEST_SIZE, RunOptions, Session, Source, Values};
 //!
 //! # async fn apply() -> Result<(), Box<dyn std::error::Error>> {
 //! let session = Session::open(Config::default());
 //! let input = session.read(Source::File("site.yaml".into()), &Values::default(), MAX_MANIFEST_SIZE)?;
 //! let manifest = session.load(&input)?;
-//! let mut print = |emitted: Emitted<'_>| println!("{:?}", emitted.event);
+//!
+//! let mut print = |emitted: Emitted<'_>| {
+//!     if let Event::ResourceFinished(transaction) = emitted.event {
+//!         println!("{}: {:?}", transaction.id, transaction.outcome);
+//!     }
+//! };
 //! let plan = manifest.plan(RunOptions::default(), &mut print).await?;
-//! println!("{} resources would change", plan.summary.counts.changed);
+//! if plan.summary.counts.failed == 0 {
+//!     let report = manifest.apply(RunOptions::default(), &mut print).await?;
+//!     println!("{} resources changed", report.summary.counts.changed);
+//! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Nothing here prints, ends the process, or listens to signals: events go to the sink of a run, notices to
-//! [`Session::on_notice`], and a [`Canceller`] ends runs from another thread. A session stays on its thread, and two
-//! sessions share nothing. A run needs a tokio runtime with time and I/O; one for the current thread is enough.
+//! A run needs a tokio runtime with time and I/O; one for the current thread is enough. `examples/apply.rs` is a whole program.
+//!
+//! # What the process does first
+//!
+//! A run starts commands, and a command inherits what its process has. A program therefore begins with two calls, before it
+//! opens a file or starts a thread: [`process::launcher::begin`] and [`process::prepare_process`]. Without the first,
+//! [`Config::launcher`] has to name another program, or commands can have neither a user of their own nor a sandbox.
+//!
+//! Nothing else here touches the process: no function prints, exits or listens to signals. Events go to the [`Sink`] of a
+//! run, notices to [`Session::on_notice`]. One thing sessions do share: a process runs one command at a time, and other
+//! sessions wait for their turn, because the kernel gives orphans to a process and not to a session.
+//!
+//! # Sessions
+//!
+//! A session owns secrets, [resource types](Config::types), [doors to the machine](Doors), caches and the path of the state
+//! directory. Two sessions of one process see nothing of each other, one after another or side by side on threads of their
+//! own. A session stays on its thread; [`spawn()`] gives it one beside the reactor of the program, so that work on files
+//! holds up no timer and no connection.
+//!
+//! - [`Session::load`], [`Session::validate`] and [`Session::validate_for`] check a manifest.
+//! - [`Manifest::plan`], [`Manifest::apply`] and, step by step, [`Manifest::begin`] run it. [`RunOptions::canceller`] ends a
+//!   run from any thread, and [`RunOptions::only`] selects resources. [`Run::verify_idempotent`] applies a manifest again to
+//!   prove that nothing changes.
+//! - [`Manifest::graph`] and [`Manifest::render`] show it.
+//! - [`Session::status`], [`Session::history`] and [`Session::pending`] read what runs recorded, and
+//!   [`Session::next_steps`] what to do about pending refreshes.
+//! - [`Session::facts`], [`Session::evaluate`] and [`Session::data`] evaluate facts, expressions and values by themselves.
+//! - [`Session::explain`] and [`Session::schema`] return the reference of resource types as data.
+//!
+//! # Secrets
+//!
+//! Values that a manifest marks as sensitive become [`Secrets`] of the session, and a program adds its own. They are in no
+//! event, no error in a manifest and no record: what leaves a session can be shown, except values that a function returns as
+//! its result, such as [`Session::evaluate`].
+//!
+//! # Resource types of a program's own
+//!
+//! [`Config::types`] takes resource types beside the built-in ones. The documentation of `ccm_engine` has a whole one as an
+//! example.
 
 mod advice;
 mod canceller;
@@ -53,9 +98,10 @@ pub use ccm_data::hierarchy::Outcome as EntryOutcome;
 pub use ccm_data::layers::{Origin, Source as ValueSource};
 pub use ccm_engine::{LedgerDamage, LedgerError, PendingLedger, PendingRefresh, ResourceType};
 pub use ccm_expr::Value;
+pub use ccm_facts::{CustomFacts, Warning as FactWarning};
 pub use ccm_graph::Format;
 pub use ccm_host::state::{LockError, StateError};
-pub use ccm_host::{Level, RunnerError};
+pub use ccm_host::{Cancellation, Clock, Files, Level, Machine, Runner, RunnerError};
 pub use ccm_manifest::{DataFile, Named};
 pub use ccm_model::{
     Counts, Diagnostic, Event, Failure, Outcome, Reason, ResourceId, RunSummary, SkipCause, StopCause,

@@ -4,6 +4,7 @@
 
 mod cancellation;
 mod doors;
+mod example;
 mod explanation;
 mod pending;
 mod redaction;

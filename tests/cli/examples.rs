@@ -131,7 +131,7 @@ fn services_need_systemd() {
     for options in [&["--noop"][..], &[]] {
         let called = ccm(&scratch, &["apply", "service.yaml"]).args(options).run();
         assert_eq!(called.code, 4, "{}", called.shown());
-        let reason = "systemd: it does not run here: there is no \"/run/systemd/system\"";
+        let reason = "systemd: it is not running: \"/run/systemd/system\" does not exist";
         assert!(called.stdout.contains(reason), "{}", called.shown());
         assert!(called.stdout.contains("\n      triggered by: exec#true\n"), "{}", called.shown());
     }

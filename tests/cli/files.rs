@@ -40,7 +40,7 @@ fn a_template_of_a_file_that_is_switched_off_is_not_looked_at() {
     let both = "\n        - '[dir]/on': {source: gone.j2, content: x}\n";
     let refused = apply_files(&scratch, both, &[]);
     assert_eq!(refused.code, 1, "{}", refused.shown());
-    assert!(refused.stderr.contains("`content` and `source` are both given"), "{}", refused.shown());
+    assert!(refused.stderr.contains("`content` and `source` exclude each other"), "{}", refused.shown());
     assert!(!refused.stderr.contains("not supported"), "{}", refused.shown());
 }
 
@@ -117,7 +117,7 @@ fn what_was_meant_by_ensure_is_known() {
     for (written, hint) in [
         ("dir", "did you mean `directory`?"),
         ("file", "did you mean `present`?"),
-        ("link", "links can't be managed in this version"),
+        ("link", "create the link with an `exec`: links are not supported in this version"),
     ] {
         let called = apply_files(&scratch, &format!("        - /f: {{ensure: {written}}}\n"), &[]);
         let hints = called.stderr.lines().filter(|line| line.contains("hint: "));
@@ -176,7 +176,7 @@ fn the_state_directory_of_the_run_is_not_removed() {
     let scratch = Scratch::new();
     scratch.write("f", "");
     let files = "        - '[dir]': {ensure: absent, force: true}\n";
-    let expected = "\"[dir]\" is or holds the state directory of this run";
+    let expected = "\"[dir]\" is or contains the state directory of this run";
     for options in [&["--state-dir", "state"][..], &["--state-dir", "state", "--noop"]] {
         let called = apply_files(&scratch, files, options);
         assert_eq!((called.code, called.stdout.contains(expected)), (4, true), "{}", called.shown());
@@ -207,10 +207,12 @@ fn old_content_is_kept_where_it_is_asked_for() {
     assert!(!noop.stdout.contains("kept in") && !scratch.state().exists(), "{}", noop.shown());
     let called = apply_files(&scratch, files, &[]);
     assert_eq!(called.code, 0, "{}", called.shown());
-    let kept =
-        called.stdout.lines().find_map(|line| line.trim_start().strip_prefix("the old content is kept in "));
+    let kept = called
+        .stdout
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("backed up the old content to "));
     let kept = kept.and_then(|kept| kept.strip_prefix("[state]/backups/")).expect("the report says where");
-    let note = format!("      the old content is kept in [state]/backups/{kept}\n");
+    let note = format!("      backed up the old content to [state]/backups/{kept}\n");
     let run = std::fs::read_dir(scratch.state().join("runs")).expect("runs").flatten().next().expect("a run");
     let shown = ccm(&scratch, &["history", &run.file_name().to_string_lossy()]).run();
     assert!(shown.stdout.contains(&note), "{}", shown.shown());

@@ -1,4 +1,4 @@
-//! What a file lacks, and what has to be done about it. Pure.
+//! The pure decision about a file.
 
 use std::fmt;
 use std::path::Path;
@@ -12,43 +12,43 @@ use super::diff;
 use super::rules::FileRule;
 use super::state::{FileState, describe, mode};
 
-/// The typed side of file.
+/// Resource kind of file.
 pub(crate) struct FileResource;
 
-/// What an execution leaves to verify against.
+/// Effect of an execution, used for verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileEffect {
-    /// The sha256 of the content that should be there now, if content is managed.
+    /// SHA-256 of the content that should be there now, if content is managed.
     pub sha256: Option<String>,
 }
 
-/// What has to be done.
+/// Change that a path needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FilePlan {
-    /// Nothing.
+    /// No change.
     Keep(FileRule),
-    /// Write a file where none is.
+    /// A new file.
     Create,
-    /// Write a file in the place of a link.
+    /// A new file in place of a link.
     ReplaceLink(Differences),
-    /// Bring the file to what is wanted: by a new one if the content differs.
+    /// Changed attributes, or a new file if the content differs.
     Update(Differences),
-    /// Make a directory.
+    /// A new directory.
     MakeDirectory,
-    /// Remove what is there.
+    /// Removal.
     Remove(Removal),
-    /// Give up.
+    /// Impossible.
     Fail(Failure),
 }
 
-/// What `ensure: absent` removes.
+/// Thing that `ensure: absent` removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removal {
     Link,
     EmptyDirectory,
-    /// A directory and everything in it.
+    /// A directory with its content.
     Tree,
-    /// A directory of which nobody knows what is in it.
+    /// A directory with unreadable content.
     Directory,
     File,
     /// Neither file nor directory.
@@ -63,12 +63,12 @@ impl fmt::Display for Removal {
             Self::Tree => "the directory and everything in it",
             Self::Directory => "the directory",
             Self::File => "the file",
-            Self::Special => "what is neither file nor directory",
+            Self::Special => "the special file",
         })
     }
 }
 
-/// What differs from what is wanted, each in words.
+/// Differences to the desired state, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
     pub content: bool,
@@ -100,7 +100,7 @@ impl Differences {
         *self == Self::default()
     }
 
-    /// Their names in a sentence.
+    /// Lists the differing attributes.
     fn names(&self) -> String {
         let all = [
             ("content", self.content),
@@ -118,7 +118,7 @@ impl Differences {
     }
 }
 
-/// Each of them, with `; ` between.
+/// Joins the differences with `; `.
 impl fmt::Display for Differences {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let content = self.content.then(|| "the content differs".to_owned());
@@ -147,16 +147,16 @@ impl ResourceKind for FileResource {
         let wrong = match plan(file, state) {
             FilePlan::Keep(_) => return Ok(Verified::Changed),
             FilePlan::Fail(failure) => {
-                let failure = failure.because_of("it is not as wanted after the change");
+                let failure = failure.because_of("it is not in the desired state after the change");
                 return Err(Failure { kind: FailureKind::Verification, ..failure });
             }
             FilePlan::Update(differences) | FilePlan::ReplaceLink(differences) => differences.to_string(),
-            FilePlan::Create | FilePlan::MakeDirectory => "nothing is there".to_owned(),
-            FilePlan::Remove(what) => format!("{what} is there"),
+            FilePlan::Create | FilePlan::MakeDirectory => "it does not exist".to_owned(),
+            FilePlan::Remove(what) => format!("{what} exists"),
         };
         Err(Failure::new(FailureKind::Verification, wrong)
-            .because_of("it is not as wanted after the change")
-            .with_hint("does something else manage it at the same time?"))
+            .because_of("it is not in the desired state after the change")
+            .with_hint("check whether another program changes it at the same time"))
     }
 
     fn describe(file: &DesiredFile, state: &FileState, _: &str) -> Described {
@@ -164,7 +164,7 @@ impl ResourceKind for FileResource {
     }
 }
 
-/// Decides by the plan.
+/// Turns the plan into a decision.
 pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule> {
     let change = |reason, message: String, diff: Option<String>| Decision::Change {
         reason,
@@ -185,7 +185,7 @@ pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule
                 Some(owner) => FileRule::UntrustedLink(owner),
                 None => FileRule::DanglingLink,
             };
-            change(reason, "replaced the link by a file".to_owned(), diff)
+            change(reason, "replaced the link with a file".to_owned(), diff)
         }
         FilePlan::Update(differences) => {
             let diff = diff::to_desired(file, state).filter(|_| differences.content);
@@ -198,7 +198,7 @@ pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule
     }
 }
 
-/// Finds what has to be done.
+/// Plans the change of a path.
 pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
     let plan = match file.ensure {
         FileEnsure::Present => present(file, state),
@@ -212,17 +212,14 @@ pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
     };
     if file.backup && loses_content && !state.can_back_up {
         return FilePlan::Fail(
-            Failure::new(
-                FailureKind::Conflict,
-                "`backup` asks for a copy of the old content, and ccm has no state directory to keep it in",
-            )
-            .of_property("backup")
-            .with_hint("set HOME or XDG_STATE_HOME, or drop `backup`"),
+            Failure::new(FailureKind::Conflict, "`backup` needs a state directory")
+                .of_property("backup")
+                .with_hint("set HOME or XDG_STATE_HOME, or remove `backup`"),
         );
     }
     if state.needed_by_ccm && matches!(plan, FilePlan::Remove(_)) {
         let path = file.path.display();
-        let message = format!("\"{path}\" is or holds the state directory of this run");
+        let message = format!("\"{path}\" is or contains the state directory of this run");
         return FilePlan::Fail(Failure::new(FailureKind::Conflict, message));
     }
     if let Some(mount) = state.mount.as_ref().filter(|_| plan.replaces()) {
@@ -236,7 +233,7 @@ pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
 }
 
 impl FilePlan {
-    /// Tells whether something else, or nothing, takes the place of what is there.
+    /// Returns `true` if the plan replaces or removes the existing file.
     pub(crate) fn replaces(&self) -> bool {
         match self {
             Self::Update(differences) => differences.content,
@@ -261,10 +258,10 @@ fn present(file: &DesiredFile, state: &FileState) -> FilePlan {
         FileKind::Directory { .. } => {
             let failure = conflict(format!("\"{path}\" is a directory"));
             let failure = failure.with_missing(Missing::Path(file.path.clone()));
-            FilePlan::Fail(failure.with_hint("a directory is asked for with `ensure: directory`"))
+            FilePlan::Fail(failure.with_hint("use `ensure: directory` for a directory"))
         }
         FileKind::Special(what) if file.content.is_some() => {
-            FilePlan::Fail(conflict(format!("\"{path}\" is {what}, and its content can't be managed")))
+            FilePlan::Fail(conflict(format!("\"{path}\" is {what}, whose content cannot be managed")))
         }
         _ if differences.is_none() => FilePlan::Keep(FileRule::AsDesired),
         _ if !state.found.link => FilePlan::Update(differences),
@@ -291,9 +288,7 @@ fn directory(file: &DesiredFile, state: &FileState) -> FilePlan {
             let what = if let FileKind::Special(what) = other { what } else { "a file" };
             let failure = conflict(format!("\"{path}\" is {what}, not a directory"));
             let failure = failure.with_missing(Missing::Path(file.path.clone()));
-            FilePlan::Fail(
-                failure.with_hint("remove it first: ccm makes no directory in the place of something"),
-            )
+            FilePlan::Fail(failure.with_hint("remove it first: ccm does not replace it with a directory"))
         }
     }
 }
@@ -306,13 +301,13 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
         None => FilePlan::Keep(FileRule::Absent),
         Some(FileKind::Directory { empty: Some(true) }) => FilePlan::Remove(Removal::EmptyDirectory),
         Some(FileKind::Directory { .. }) if file.force => FilePlan::Remove(Removal::Tree),
-        // Only trying tells whether it is empty, and nothing is lost by that.
+        // An attempt to remove the directory shows whether it is empty, and loses nothing.
         Some(FileKind::Directory { empty: None }) => FilePlan::Remove(Removal::Directory),
         Some(FileKind::Directory { .. }) => {
             let path = file.path.display();
             let failure = conflict(format!("the directory \"{path}\" is not empty"));
             let failure = failure.with_missing(Missing::Path(file.path.clone()));
-            FilePlan::Fail(failure.with_hint("`force: true` removes it with everything in it"))
+            FilePlan::Fail(failure.with_hint("set `force: true` to remove it with its content"))
         }
         Some(FileKind::File) => FilePlan::Remove(Removal::File),
         Some(FileKind::Special(_)) => FilePlan::Remove(Removal::Special),
@@ -325,24 +320,24 @@ fn conflict(message: String) -> Failure {
 
 pub(crate) fn mount_point(path: &Path) -> Failure {
     conflict(format!("\"{}\" is a mount point", path.display()))
-        .with_hint("unmount it, or manage what is in it")
+        .with_hint("unmount it, or manage the files in it")
 }
 
 fn attributes_of_link(file: &DesiredFile) -> Failure {
     let message =
-        format!("\"{}\" is a symbolic link, whose attributes can't be managed", file.path.display());
-    conflict(message).with_hint("name the path that it leads to")
+        format!("\"{}\" is a symbolic link, whose attributes cannot be managed", file.path.display());
+    conflict(message).with_hint("use the path that the link leads to")
 }
 
 fn untrusted_link(file: &DesiredFile, owner: u32) -> Failure {
-    let message = format!("\"{}\" is a link of user {owner}, which is not followed", file.path.display());
-    conflict(message).with_hint("name the path that it leads to, or let root own the link")
+    let message = format!("\"{}\" is a link owned by user {owner} and is not followed", file.path.display());
+    conflict(message).with_hint("use the path that the link leads to, or make root the owner of the link")
 }
 
 fn dangling_link(file: &DesiredFile) -> Failure {
-    let message = format!("\"{}\" is a symbolic link that leads to no directory", file.path.display());
+    let message = format!("\"{}\" is a dangling symbolic link", file.path.display());
     conflict(message)
-        .with_hint("name the path that it leads to")
+        .with_hint("use the path that the link leads to")
         .with_missing(Missing::Path(file.path.clone()))
 }
 
@@ -350,7 +345,7 @@ fn parent_missing(file: &DesiredFile) -> Failure {
     let parent = file.path.parent().unwrap_or(&file.path).display();
     conflict(format!("the directory \"{parent}\" does not exist"))
         .with_missing(Missing::Path(file.path.parent().unwrap_or(&file.path).to_owned()))
-        .with_hint("manage it with a file resource and `ensure: directory`")
+        .with_hint("manage the directory with a file resource and `ensure: directory`")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a manifest asks of a file, complete and checked.
+//! The desired file, complete and checked.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use ccm_properties::PropertyError;
 
 use super::properties::FileProperties;
 
-/// What a path is to be.
+/// Desired kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileEnsure {
     Present,
@@ -14,33 +14,33 @@ pub(crate) enum FileEnsure {
     Directory,
 }
 
-/// Where content comes from.
+/// Origin of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileContent {
-    /// The manifest.
+    /// Text in the manifest.
     Text(String),
-    /// A file, absolute or relative to the directory of the manifest.
+    /// Path of a local file, absolute or relative to the directory of the manifest.
     Source(PathBuf),
 }
 
-/// What a manifest asks of a file.
+/// Desired file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DesiredFile {
     pub path: PathBuf,
     pub ensure: FileEnsure,
     pub content: Option<FileContent>,
-    /// A name, or digits.
+    /// Name or digits.
     pub owner: Option<String>,
     pub group: Option<String>,
     pub mode: Option<u32>,
     pub force: bool,
     pub backup: bool,
-    /// Nothing of the content is to be shown.
+    /// True if the content must not be shown.
     pub sensitive: bool,
 }
 
 impl DesiredFile {
-    /// Builds it, or says everything that is wrong.
+    /// Builds the file, or returns all errors.
     pub(crate) fn build(
         name: &str,
         ensure: Option<&str>,
@@ -54,30 +54,30 @@ impl DesiredFile {
         let mut errors: Vec<PropertyError> = name_error(name).into_iter().collect();
         let (force, backup) = (written.force.unwrap_or_default(), written.backup.unwrap_or_default());
         if written.content.is_some() && written.source.is_some() {
-            let message = "`content` and `source` are both given";
+            let message = "`content` and `source` exclude each other";
             errors.push(PropertyError::new("source", message).with_hint("keep one of them"));
         }
         let given = [("content", written.content.is_some()), ("source", written.source.is_some())];
         for (property, _) in given.into_iter().filter(|(_, given)| *given) {
             let reason = match ensure {
                 FileEnsure::Present => continue,
-                FileEnsure::Absent => "what is absent has no content",
-                FileEnsure::Directory => "a directory has no content of its own",
+                FileEnsure::Absent => "remove it: an absent file has no content",
+                FileEnsure::Directory => "remove it: a directory has no content",
             };
             let word = if ensure == FileEnsure::Absent { "absent" } else { "directory" };
-            let message = format!("`{property}` has no meaning with `ensure: {word}`");
+            let message = format!("`{property}` is not allowed with `ensure: {word}`");
             errors.push(PropertyError::new(property, message).with_hint(reason));
         }
         if force && ensure != FileEnsure::Absent {
-            let message = "`force` has a meaning with `ensure: absent` only";
+            let message = "`force` is only allowed with `ensure: absent`";
             errors.push(
                 PropertyError::new("force", message)
-                    .with_hint("it removes a directory with everything in it"),
+                    .with_hint("remove it: it only lets a directory be removed with its content"),
             );
         }
         if force && backup {
-            let message = "`backup` can't keep what `force` removes";
-            let hint = "it keeps the content of one file; drop one of them";
+            let message = "`backup` and `force` exclude each other";
+            let hint = "remove one of them: `backup` keeps the content of a file, not of a directory";
             errors.push(PropertyError::new("backup", message).with_hint(hint));
         }
         if !errors.is_empty() {
@@ -105,31 +105,34 @@ impl DesiredFile {
     }
 }
 
-/// The first part of an absolute path without which there is a shorter one.
+/// Returns the first part of an absolute path that can be omitted.
 fn redundant_part(path: &str) -> Option<&str> {
-    // Parts are compared as bytes, which costs less than to look for a character.
+    // Comparing bytes is faster than searching for characters.
     let odd =
         path.as_bytes()[1..].split(|byte| *byte == b'/').find(|part| matches!(*part, b"" | b"." | b".."))?;
     str::from_utf8(odd).ok()
 }
 
-/// What keeps a name from being the path of something that can be managed.
+/// Returns the error in a name that is not a manageable path.
 fn name_error(name: &str) -> Option<PropertyError> {
     let shown = name.escape_debug();
     let (message, hint) = if !name.starts_with('/') {
-        (format!("`{shown}` is not an absolute path"), Some("the name of a file resource is its path"))
+        (
+            format!("`{shown}` is not an absolute path"),
+            Some("write the full path: the name of a file resource is its path"),
+        )
     } else if name.trim_matches('/').is_empty() {
-        ("`/` can't be managed as a file".to_owned(), None)
+        ("`/` cannot be managed as a file".to_owned(), None)
     } else if name.contains('\0') {
-        ("the name holds a NUL character".to_owned(), None)
+        ("the name contains a NUL character".to_owned(), None)
     } else if name.ends_with('/') {
         (
             format!("the path `{shown}` ends with a slash"),
-            Some("a directory is asked for with `ensure: directory`"),
+            Some("remove the slash, and use `ensure: directory` for a directory"),
         )
     } else if let Some(part) = redundant_part(name) {
         let what = if part.is_empty() { "`//`".to_owned() } else { format!("the part `{part}`") };
-        (format!("the path `{shown}` holds {what}"), Some("write the shortest path that leads there"))
+        (format!("the path `{shown}` contains {what}"), Some("write the shortest form of the path"))
     } else {
         return None;
     };

@@ -1,4 +1,4 @@
-//! How content changes, for people to read.
+//! Diffs of file content.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use similar::{Change, ChangeTag, TextDiff};
 use super::desired::DesiredFile;
 use super::state::FileState;
 
-/// Content of more bytes than this is not compared line by line.
+/// Maximum content size for a diff in bytes.
 pub(crate) const MAX_CONTENT: u64 = 1 << 20;
-/// How many lines of a diff are shown.
+/// Maximum number of lines of a diff.
 const MAX_LINES: usize = 400;
-/// How many characters of a line are shown.
+/// Maximum number of characters of a line.
 const MAX_LINE_LENGTH: usize = 1_000;
-/// How long to search for the shortest diff; after that any correct one does.
+/// Time to search for the shortest diff; after that any correct diff is used.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// One side of a diff.
@@ -28,13 +28,13 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Without what would let its content be guessed.
+    /// Removes the checksum, from which secret content could be guessed.
     fn without_sum(self) -> Self {
         Self { sha256: None, ..self }
     }
 }
 
-/// Shows how the content would be changed to the wanted one, if that is asked for.
+/// Returns the diff to the desired content, if a diff is requested.
 pub(crate) fn to_desired(file: &DesiredFile, state: &FileState) -> Option<String> {
     let desired = &state.desired;
     let content = desired.content.as_deref().or(desired.sha256.is_none().then_some(&[][..]));
@@ -42,7 +42,7 @@ pub(crate) fn to_desired(file: &DesiredFile, state: &FileState) -> Option<String
     state.diff.then(|| between(file, state, old(state), new))
 }
 
-/// Shows what would be removed, if that is asked for.
+/// Returns the diff of a removal, if a diff is requested.
 pub(crate) fn to_nothing(file: &DesiredFile, state: &FileState) -> Option<String> {
     let gone = Side { exists: false, sha256: None, content: Some(&[]) };
     let is_file = !state.found.link && old(state).exists;
@@ -77,7 +77,7 @@ fn text(content: &[u8]) -> Option<&str> {
     str::from_utf8(content).ok().filter(|text| !text.contains('\0'))
 }
 
-/// What becomes of content that is not shown, with its sha256 as far as that is known.
+/// Summarises a change whose content is not shown, with the known checksums.
 fn change_summary(old: Side<'_>, new: Side<'_>) -> String {
     let sum = |side: Side<'_>| side.sha256.map(|sha256| sha256.get(..12).unwrap_or(sha256).to_owned());
     let (verb, sums) = match (old.exists, new.exists) {
@@ -96,7 +96,7 @@ fn unified(
 ) -> String {
     let path = file.path.display().to_string().escape_debug().to_string();
     let header = |side: Side<'_>| if side.exists { path.clone() } else { "/dev/null".to_owned() };
-    // A carriage return would be lost on most screens, and it ends no line of a Unix file.
+    // Most terminals drop a carriage return, which does not end a line of a Unix file.
     let [from, to] = [from, to].map(|text| text.replace('\r', "\\r"));
     let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(&from, &to);
     let mut unified = diff.unified_diff();
@@ -110,7 +110,8 @@ fn unified(
         text += &format!("{}\n", hunk.header());
         let lines: Vec<DiffLine<'_>> =
             hunk.iter_changes().map(|change| DiffLine::of(&change, gone, come)).collect();
-        // What takes the place of a secret, or had to make room for one, is one as well: an old password.
+        // A line that replaces a secret line or is replaced by one is secret too: it may hold an old
+        // password.
         for block in lines.chunk_by(|one, next| (one.tag == ' ') == (next.tag == ' ')) {
             let is_changed = block.iter().any(|line| line.tag != ' ' && line.hidden);
             for line in block {
@@ -123,7 +124,7 @@ fn unified(
     bounded(&text)
 }
 
-/// A line of a diff.
+/// Line of a diff.
 struct DiffLine<'a> {
     tag: char,
     text: &'a str,
@@ -147,7 +148,7 @@ impl<'a> DiffLine<'a> {
     }
 }
 
-/// The lines of a content, counted from zero, that hold something to hide.
+/// Returns the indices of the lines that hold a secret.
 pub(crate) fn hidden_lines(redactor: &Redactor, content: &[u8]) -> HashSet<usize> {
     let hidden = redactor.hidden(content);
     let mut hidden = hidden.iter().peekable();
@@ -188,7 +189,7 @@ mod tests {
     use super::bounded;
 
     #[test]
-    fn a_long_diff_says_what_it_lacks() {
+    fn long_diff_is_truncated() {
         assert_eq!(bounded("+a\n-b\n"), "+a\n-b\n");
         let long = bounded(&"+line\n".repeat(403));
         assert!(long.ends_with("+line\n... (truncated, 3 more lines)\n"));

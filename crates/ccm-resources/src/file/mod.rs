@@ -1,4 +1,4 @@
-//! The file resource: a file or a directory with its content and attributes, or none.
+//! The file resource: a file or directory with its content and attributes, or an absent path.
 
 mod decide;
 mod desired;
@@ -28,7 +28,7 @@ impl TypeSpec for FileType {
     }
 
     fn summary(&self) -> &'static str {
-        "Manages a file or a directory: its content, owner, group and mode."
+        "Manages the content, owner, group and mode of a file or directory."
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -39,7 +39,9 @@ impl TypeSpec for FileType {
         match written {
             "dir" | "folder" => Some("did you mean `directory`?"),
             "file" | "exists" => Some("did you mean `present`?"),
-            "link" | "symlink" => Some("links can't be managed in this version"),
+            "link" | "symlink" => {
+                Some("create the link with an `exec`: links are not supported in this version")
+            }
             _ => None,
         }
     }
@@ -59,7 +61,7 @@ impl TypeSpec for FileType {
             Some("directory") => Claim::path(path, PathKind::Directory),
             Some("absent") => Claim::path(path, PathKind::Nothing),
             _ if has_content => Claim::path(path, PathKind::Other),
-            // Others may manage what is in a file of which this manages the attributes alone.
+            // Others may manage the content of a file whose attributes alone are managed here.
             _ => Claim::shared(ClaimKind::Path, path),
         }]
     }
@@ -85,16 +87,16 @@ impl TypedResource for FileType {
     const PROVIDERS: &'static [&'static dyn Provider<FileResource>] = &[&Posix];
 }
 
-/// Warns of a secret that everybody could read once the file is made.
+/// Warns of a secret in a file that everybody can read.
 fn world_readable_secret(file: &DesiredFile, checked: &Checked<'_>) -> Option<Diagnostic> {
     let content = file.content.as_ref().filter(|_| file.mode.is_none())?;
     let is_secret = |text: &String| checked.secrets.iter().any(|secret| text.contains(secret));
     let (property, what) = match content {
-        _ if file.sensitive => ("sensitive", "this is sensitive"),
-        FileContent::Text(text) if is_secret(text) => ("content", "this holds a sensitive value"),
+        _ if file.sensitive => ("sensitive", "the content is sensitive"),
+        FileContent::Text(text) if is_secret(text) => ("content", "the content holds a sensitive value"),
         _ => return None,
     };
     let span = checked.resource.properties.get(property).map_or(checked.resource.span, |node| node.span);
-    let message = format!("{what}, and without `mode` the file is made with 0644, which everybody can read");
+    let message = format!("{what}, but without `mode` everybody can read the new file (0644)");
     Some(Diagnostic::warning(span, message).with_hint("set `mode: \"0600\"`"))
 }

@@ -1,4 +1,4 @@
-//! Provider posix: files of this machine.
+//! Provider posix: local files.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -16,17 +16,15 @@ use super::diff;
 use super::state::{Desired, FileState};
 use crate::accounts::Accounts;
 
-/// Content that is not managed is read for a reported checksum only if it is no longer than this.
+/// Maximum size of unmanaged content that is read for a reported checksum.
 const MAX_UNMANAGED_HASH: u64 = 16 << 20;
 
-/// Content of more bytes than this is not looked for in what others say.
+/// Maximum size of content that is redacted everywhere.
 const MAX_SECRET: usize = 64 << 10;
 
-/// Manages files of this machine.
-///
-/// Each is read in its turn. To read those that come later ahead, shared among two threads, was measured on two cores:
-/// for 256 at a time it is no faster than one thread even when nothing else runs, and several times slower on a busy
-/// machine, because every handful of files waits for a thread to start.
+/// Manages local files.
+/// Files are read one at a time. Prefetching 256 files with two threads was no faster on an idle two-core
+/// machine, and several times slower on a busy one, because each batch waits for a thread to start.
 pub(crate) struct Posix;
 
 impl Provider<FileResource> for Posix {
@@ -72,10 +70,10 @@ impl Provider<FileResource> for Posix {
     }
 }
 
-/// Says what owner and group ccm could not give a file, as far as that can be seen.
+/// Returns a warning if ccm is not allowed to set the desired owner and group.
 fn cannot_chown(file: &DesiredFile, files: &dyn Files, accounts: &Accounts<'_>) -> Option<String> {
     let found = files.look(&file.path, Look::default()).ok()?.target;
-    // Without content the file itself stays, and keeps what it has.
+    // Without managed content the file is kept, with its owner and group.
     let kept = found.filter(|_| file.content.is_some() && file.ensure == FileEnsure::Present);
     let number = |name: &Option<String>, find: &dyn Fn(&str) -> Option<u32>| name.as_deref().and_then(find);
     let uid = number(&file.owner, &|name| accounts.user(name).ok().flatten());
@@ -85,10 +83,13 @@ fn cannot_chown(file: &DesiredFile, files: &dyn Files, accounts: &Accounts<'_>) 
     if file.ensure == FileEnsure::Absent || files.may_give(uid, gid) {
         return None;
     }
-    let user = uid.map(|uid| format!("user {}", accounts.user_name(uid)));
-    let group = gid.map(|gid| format!("group {}", accounts.group_name(gid)));
-    let names: Vec<String> = user.into_iter().chain(group).collect();
-    Some(format!("ccm can't give a file to {} as who it runs", names.join(" and ")))
+    let owners = match (uid.map(|uid| accounts.user_name(uid)), gid.map(|gid| accounts.group_name(gid))) {
+        (Some(user), Some(group)) => format!("{user}:{group}"),
+        (Some(user), None) => format!("user {user}"),
+        (None, Some(group)) => format!("group {group}"),
+        (None, None) => return None,
+    };
+    Some(format!("only root can give a file to {owners}"))
 }
 
 fn status(
@@ -98,14 +99,14 @@ fn status(
     context: &Context<'_>,
 ) -> Result<FileState, Failure> {
     let files = context.host.files;
-    // What was done is judged by what was written, even if the source has changed since.
+    // The state after a change is compared with the written content, even if the source has changed since.
     let before = matches!(reading, Reading::Before { .. });
     let diff = context.diff && before;
     if let (true, true, Some(FileContent::Text(text))) = (before, file.sensitive, &file.content) {
         mark_secret(text.as_bytes(), context.secrets);
     }
     let redactor = context.secrets.redactor();
-    // Of a sensitive file it is known.
+    // A sensitive file always counts as secret.
     let mut holds_secret = file.sensitive
         || matches!(&file.content, Some(FileContent::Text(text)) if redactor.finds(text.as_bytes()));
     let is_searched = file.content.is_some() && !redactor.is_empty();
@@ -150,10 +151,10 @@ fn status(
         Some(FileContent::Text(text)) if before => Some(text.as_bytes()),
         _ => None,
     };
-    // To compare a text costs less than its checksum.
+    // Comparing a text is faster than computing its checksum.
     let mut found = match files.look(&file.path, Look { hash, keep_up_to, compare: text }) {
         Ok(found) => found,
-        // Below what is no directory there is nothing.
+        // Nothing exists below a path that is not a directory.
         Err(FileError::NotADirectory { .. }) if file.ensure == FileEnsure::Absent => PathInfo::default(),
         Err(error) => return Err(failure(&error)),
     };
@@ -189,7 +190,7 @@ fn status(
     if !is_kept || context.describe_unchanged {
         state.names = names_found(file, &state, accounts);
     }
-    // To ask about mounts takes its time, and only a change can fail because of one.
+    // The mounts are slow to read, and only matter for a replacement or removal.
     if before && plan.replaces() {
         let mount = files.mount_in_the_way(&file.path, file.force);
         state.mount = mount.map_err(|error| failure(&error))?;
@@ -197,19 +198,19 @@ fn status(
     Ok(state)
 }
 
-/// Returns the state of a file without managed content if nothing is to be changed. The content is not read: its checksum
-/// would only be reported, and a log can be long.
+/// Returns the state of a file without managed content if nothing changes. Its content is not read, because
+/// the checksum would only be reported and a log may be long.
 fn unchanged_by_attributes(file: &DesiredFile, desired: &Desired, files: &dyn Files) -> Option<FileState> {
     if file.content.is_some() {
         return None;
     }
-    // An error is reported by the closer look that follows.
+    // The full inspection that follows reports an error.
     let found = files.look(&file.path, Look::default()).ok()?;
     let state = FileState { found, desired: desired.clone(), ..FileState::default() };
     matches!(plan(file, &state), FilePlan::Keep(_)).then_some(state)
 }
 
-/// Finds the names of the owner and the group of what is there, as the manifest writes them if it does.
+/// Returns the names of owner and group, spelt as in the manifest where they match.
 fn names_found(file: &DesiredFile, state: &FileState, accounts: &Accounts<'_>) -> Option<(Rc<str>, Rc<str>)> {
     let target = state.found.target.as_ref()?;
     let written = |number, desired: Option<u32>, written: &Option<String>| {
@@ -224,7 +225,7 @@ fn names_found(file: &DesiredFile, state: &FileState, accounts: &Accounts<'_>) -
     ))
 }
 
-/// Remembers content as a secret. What is too long to be looked for everywhere stays one of this file alone.
+/// Marks content as secret. Longer content is only hidden in reports about this file.
 fn mark_secret(content: &[u8], secrets: &Secrets) {
     if let Some(text) = str::from_utf8(content).ok().filter(|text| text.len() <= MAX_SECRET) {
         secrets.add([text]);
@@ -243,7 +244,7 @@ fn number(
     let Some(name) = name else { return Ok(None) };
     let number = find(name).map_err(|error| failure(&error))?;
     number.map(Some).ok_or_else(|| {
-        Failure::new(FailureKind::Read, format!("there is no {what} `{}`", name.escape_debug()))
+        Failure::new(FailureKind::Read, format!("{what} `{}` does not exist", name.escape_debug()))
             .with_missing(Missing::Principal(name.to_owned()))
     })
 }
@@ -305,21 +306,21 @@ fn back_up(file: &DesiredFile, context: &mut Context<'_>) -> Result<(), Failure>
     let host = context.host;
     let kept = host.files.back_up(&file.path, directory, host.clock.now());
     let kept = kept.map_err(|error| {
-        let mut failure = failure(&error).because_of("the old content could not be kept");
-        // Only the copy may be half done, which changes nothing that is managed.
+        let mut failure = failure(&error).because_of("cannot back up the old content");
+        // Only the copy can be incomplete; the managed file is unchanged.
         failure.changed = false;
         failure
     })?;
-    context.note(format!("the old content is kept in {}", kept.display()));
+    context.note(format!("backed up the old content to {}", kept.display()));
     Ok(())
 }
 
-/// Puts a source that can't be read into words.
+/// Converts the error of an unreadable source.
 fn source_failure(error: &FileError) -> Failure {
     if let FileError::Ended { .. } = error {
         return failure(error);
     }
-    let mut failure = failure(error).because_of("the `source` can't be used");
+    let mut failure = failure(error).because_of("cannot read `source`");
     if let FileError::Step { path, step: Step::Read, source, .. } = error
         && matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
     {
@@ -328,7 +329,7 @@ fn source_failure(error: &FileError) -> Failure {
     failure
 }
 
-/// Returns the kind of failure that an error is.
+/// Returns the kind of failure for an error.
 fn kind(error: &FileError) -> FailureKind {
     match error {
         FileError::Ended { .. } => FailureKind::Stopped,
@@ -338,7 +339,7 @@ fn kind(error: &FileError) -> FailureKind {
     }
 }
 
-/// Puts what went wrong with a file into words, with advice.
+/// Converts an error with its hints.
 fn failure(error: &FileError) -> Failure {
     let mut failure = Failure::from_error(kind(error), error);
     failure.changed = error.changed();
@@ -347,7 +348,7 @@ fn failure(error: &FileError) -> Failure {
             failure.missing = Some(Missing::Path(path.clone()).into());
         }
         FileError::UntrustedLink { .. } => {
-            let hint = "a link on the way must belong to root, to the user who runs ccm, or to the owner of what it leads to";
+            let hint = "make root, the user who runs ccm, or the owner of the target the owner of the link";
             failure = failure.with_hint(hint);
         }
         FileError::MountPoint(path) => return Failure { changed: failure.changed, ..mount_point(path) },

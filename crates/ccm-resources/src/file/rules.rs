@@ -1,4 +1,4 @@
-//! Rules by which a file is decided.
+//! Rules of the file decision.
 
 use std::fmt;
 
@@ -6,28 +6,28 @@ use ccm_engine::Rule;
 
 use super::decide::{Differences, Removal};
 
-/// Rule that applied to a file.
+/// Rule that decided about a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FileRule {
-    /// It is in the desired state.
+    /// In the desired state.
     AsDesired,
-    /// It is to be absent, and is.
+    /// Absent, as desired.
     Absent,
-    /// It is to be a file, and nothing is there.
+    /// File missing.
     NoFile,
-    /// It is to be a directory, and nothing is there.
+    /// Directory missing.
     NoDirectory,
-    /// It differs from the desired state.
+    /// Different from the desired state.
     Differs(Differences),
-    /// What a link leads to differs from the desired state.
+    /// Link whose target differs from the desired state.
     DiffersBehindLink(Differences),
-    /// A link leads to no file.
+    /// Link without a target.
     DanglingLink,
-    /// A link of this user, who is a stranger, is not followed.
+    /// Link that is not followed because of its owner.
     UntrustedLink(u32),
-    /// It is to be absent, and this is there.
+    /// Present, but to be absent.
     Present(Removal),
-    /// What is there does not allow the change.
+    /// The present state does not allow the change.
     Conflict,
 }
 
@@ -51,20 +51,20 @@ impl Rule for FileRule {
 impl fmt::Display for FileRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AsDesired => formatter.write_str("it is as wanted"),
+            Self::AsDesired => formatter.write_str("it is in the desired state"),
             Self::Absent => formatter.write_str("it is absent"),
-            Self::NoFile => formatter.write_str("there is no file"),
-            Self::NoDirectory => formatter.write_str("there is no directory"),
+            Self::NoFile => formatter.write_str("the file does not exist"),
+            Self::NoDirectory => formatter.write_str("the directory does not exist"),
             Self::Differs(differences) => write!(formatter, "{differences}"),
             Self::DiffersBehindLink(differences) => {
-                write!(formatter, "{differences} behind the link that is there")
+                write!(formatter, "{differences} (behind a link)")
             }
-            Self::DanglingLink => formatter.write_str("there is a link that leads to no file"),
+            Self::DanglingLink => formatter.write_str("it is a dangling link"),
             Self::UntrustedLink(owner) => {
-                write!(formatter, "there is a link of user {owner}, which is not followed")
+                write!(formatter, "it is a link owned by user {owner}, which is not followed")
             }
-            Self::Present(what) => write!(formatter, "{what} is there"),
-            Self::Conflict => formatter.write_str("it can't be brought to the state asked for"),
+            Self::Present(what) => write!(formatter, "{what} exists"),
+            Self::Conflict => formatter.write_str("it cannot be brought to the desired state"),
         }
     }
 }

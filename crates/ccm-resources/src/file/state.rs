@@ -1,4 +1,4 @@
-//! What is known of a file.
+//! State of a file.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,42 +12,42 @@ use serde_json::Value;
 
 use super::desired::{DesiredFile, FileContent};
 
-/// What was read, beside what of the wish the machine had to be asked for.
+/// State of a path, with the desired values that depend on the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileState {
-    /// What is at the path.
+    /// File system entry at the path.
     pub found: PathInfo,
-    /// The names of owner and group of what was found, where somebody gets to see them.
+    /// Names of owner and group, if they are reported.
     pub names: Option<(Rc<str>, Rc<str>)>,
-    /// The wish in numbers.
+    /// Desired values in numbers.
     pub desired: Desired,
-    /// What something is mounted on that would have to be replaced or removed.
+    /// Mount point that the change would replace or remove.
     pub mount: Option<PathBuf>,
-    /// It is or holds what ccm itself needs while it runs.
+    /// True if the path is or contains the state directory of the run.
     pub needed_by_ccm: bool,
-    /// There is a place for backups.
+    /// True if backups can be stored.
     pub can_back_up: bool,
-    /// A diff is asked for.
+    /// True if a diff is requested.
     pub diff: bool,
-    /// The content there is or is to be holds something that must not be shown.
+    /// True if the old or new content holds a secret.
     pub holds_secret: bool,
-    /// The lines of what is there, and of what is to be there, that a diff must not show.
+    /// Lines of the old and the new content that a diff must redact.
     pub hidden_lines: (HashSet<usize>, HashSet<usize>),
 }
 
-/// What of a wish only the machine knows.
+/// Desired values that only the machine knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Desired {
     pub uid: Option<u32>,
     pub gid: Option<u32>,
-    /// The sha256 of the wanted content, if content is managed and what is there was not found to be the same.
+    /// SHA-256 of the desired content, unless the present content was found to be equal.
     pub sha256: Option<String>,
-    /// The wanted content, if a diff is asked for and it is not too long.
+    /// Desired content, if a diff is requested and the content is short enough.
     pub content: Option<Vec<u8>>,
 }
 
-/// Shapes the state for events. It never holds content, and of what is secret not even size and checksum, which
-/// would let it be guessed.
+/// Returns the state in the form of events: without content, and for secret content also without size and
+/// checksum, from which it could be guessed.
 pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
     let target = state.found.target.as_ref();
     let ensure = match target.map(|target| target.kind) {
@@ -78,7 +78,7 @@ pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
     }
 }
 
-/// What is known to be as it is wanted was not hashed.
+/// Returns the checksum; content that was compared as text has not been hashed yet.
 fn checksum<'a>(file: &DesiredFile, target: &'a FileInfo) -> Option<Cow<'a, str>> {
     match &file.content {
         Some(FileContent::Text(text)) if target.is_same => Some(sha256(text.as_bytes()).into()),
@@ -86,7 +86,7 @@ fn checksum<'a>(file: &DesiredFile, target: &'a FileInfo) -> Option<Cow<'a, str>
     }
 }
 
-/// A mode as people write it.
+/// Formats a mode in octal.
 pub(crate) fn mode(mode: u32) -> String {
     format!("{mode:04o}")
 }

@@ -1,4 +1,4 @@
-//! Property values that are more than text: each is checked where it is read.
+//! Property values with a syntax of their own.
 
 use ccm_model::{Diagnostic, Node};
 use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, octal};
@@ -8,7 +8,7 @@ use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueErro
 pub(crate) struct FileMode(pub u32);
 
 impl FileMode {
-    /// The mode of a directory: who may read or write it may enter it.
+    /// Returns the mode for a directory: whoever may read or write it may enter it.
     pub(crate) fn for_directory(self) -> u32 {
         [0, 3, 6]
             .into_iter()
@@ -33,19 +33,23 @@ fn mode(text: &str) -> Result<FileMode, ValueError> {
         let error = ValueError::new(format!("`{shown}` is not a mode in octal digits"));
         let number = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16));
         if let Some(octal) = number.and_then(Result::ok).filter(|number| *number <= 0o7777) {
-            return Err(error.with_hint(format!("write it like `{octal:04o}`")));
+            return Err(error.with_hint(format!("write `{octal:04o}`")));
         }
         let symbolic = text.contains(['+', '=', ',']) || text.contains(['r', 'w', 'x']);
-        let hint = if symbolic { "symbolic modes are not supported: write" } else { "write" };
-        return Err(error.with_hint(format!("{hint} it like `0644`")));
+        let hint = if symbolic {
+            "write an octal mode like `0644`: symbolic modes are not supported"
+        } else {
+            "write a mode like `0644`"
+        };
+        return Err(error.with_hint(hint));
     }
     match u32::from_str_radix(digits, 8) {
         Ok(mode) if mode <= 0o7777 => Ok(FileMode(mode)),
-        _ => Err(ValueError::new(format!("`{shown}` is not a mode: the largest is `7777`"))),
+        _ => Err(ValueError::new(format!("`{shown}` is too large for a mode; the maximum is `7777`"))),
     }
 }
 
-/// The path of a local file.
+/// Path of a local file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePath(pub String);
 
@@ -55,13 +59,13 @@ impl TextValue for SourcePath {
     fn from_text(text: &str) -> Result<Self, ValueError> {
         match text {
             "" => Err(ValueError::new("the path is empty")),
-            _ if text.contains('\0') => Err(ValueError::new("the text holds a NUL character")),
+            _ if text.contains('\0') => Err(ValueError::new("the path contains a NUL character")),
             _ if text.starts_with('~') => {
-                Err(ValueError::new("`~` is not expanded").with_hint("write the whole path"))
+                Err(ValueError::new("`~` is not expanded").with_hint("write the full path"))
             }
             _ if text.contains("://") => {
                 let error = ValueError::new("a URL as `source` is not supported in this version");
-                Err(error.with_hint("name a local file"))
+                Err(error.with_hint("use the path of a local file"))
             }
             _ => Ok(Self(text.to_owned())),
         }
@@ -73,7 +77,7 @@ mod tests {
     use super::FileMode;
 
     #[test]
-    fn a_directory_can_be_entered_by_who_may_read_or_write_it() {
+    fn directories_get_x_wherever_r_or_w_is_set() {
         for (file, directory) in [
             (0o644, 0o755),
             (0o600, 0o700),

@@ -1,4 +1,4 @@
-//! What a service lacks, and what has to be done about it. Pure.
+//! The pure decision about a service.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::rules::{Difference, KeepReason, ServiceRule};
 use super::show::{Activity, Load, Unit};
 use super::state::{MaskObstacle, ServiceState, describe};
 
-/// The typed side of service.
+/// Resource kind of service.
 pub(crate) struct ServiceKind;
 
-/// What can be done to a unit.
+/// Command of systemctl for a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Start,
@@ -25,7 +25,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// The word of systemctl.
+    /// Name of the command.
     pub(crate) fn command(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -46,7 +46,7 @@ impl Verb {
         }
     }
 
-    /// How long it may take, as the unit has it.
+    /// Returns the time that the unit allows for the command.
     pub(crate) fn limit(self, unit: &Unit) -> Duration {
         match self {
             Self::Start | Self::Reload => unit.start_timeout,
@@ -56,42 +56,42 @@ impl Verb {
     }
 }
 
-/// What an execution leaves to verify against.
+/// Effect of an execution, used for verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServiceEffect {
-    /// The unit's own name.
+    /// Primary name of the unit.
     pub unit: String,
-    /// What was done to the unit itself.
+    /// Command that was run for the unit.
     pub verb: Option<Verb>,
-    /// Once systemd had read its files again there was nothing to do.
+    /// True if nothing was left to do after systemd reloaded its unit files.
     pub nothing: bool,
-    /// When it began, since 1970.
+    /// Start of the execution since 1970.
     pub since: Duration,
 }
 
-/// What has to be done.
+/// Change that a service needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ServicePlan {
-    /// Nothing.
+    /// No change.
     Keep(KeepReason),
-    /// These steps.
+    /// Some steps.
     Change(Steps),
-    /// Give up.
+    /// Impossible.
     Fail(Failure),
 }
 
-/// Steps, in this order; but what is to be masked is so after it was disabled.
+/// Steps of a change in order; a unit is masked after it was disabled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steps {
     pub mask: Option<bool>,
     pub enable: Option<bool>,
     pub verb: Option<Verb>,
-    /// Why.
+    /// Reasons for the steps.
     pub differences: Vec<Difference>,
 }
 
 impl Steps {
-    /// What they come to, in a sentence.
+    /// Describes the steps for noop.
     fn names(&self) -> String {
         let mask = self.mask.map(|mask| if mask { "masked" } else { "unmasked" });
         let enable = self.enable.map(|enable| if enable { "enabled" } else { "disabled" });
@@ -103,7 +103,7 @@ impl Steps {
         }
     }
 
-    /// They need a unit that can be started.
+    /// Returns `true` if the steps need a unit that can be started.
     fn start(&self) -> bool {
         self.enable == Some(true) || self.verb.is_some_and(|verb| verb != Verb::Stop)
     }
@@ -147,7 +147,7 @@ impl ResourceKind for ServiceKind {
                 failure
             }
         };
-        let mut failure = failure.because_of("it is not as wanted after the change");
+        let mut failure = failure.because_of("it is not in the desired state after the change");
         failure.kind = FailureKind::Verification;
         failure.output.extend(state.journal.clone());
         Err(failure)
@@ -159,13 +159,13 @@ impl ResourceKind for ServiceKind {
         let has_no_effect = has_no_effect.then(|| {
             let kind = &unit.file_state;
             format!(
-                "`enable: false` has no effect: the unit is {kind}, and starts when something else needs it; `masked: true` prevents that"
+                "`enable: false` has no effect on a {kind} unit, which starts when something else needs it; set `masked: true` to prevent that"
             )
         });
         let is_kept =
             service.ensure == ServiceEnsure::Running && matches!(plan(service, state), ServicePlan::Keep(_));
         let is_outdated = (is_kept && unit.needs_reload).then(|| {
-            "its unit file has changed since it was started; `subscribe` to the file has it restarted"
+            "its unit file changed after it was started; subscribe to the file to restart the service"
                 .to_owned()
         });
         has_no_effect.into_iter().chain(is_outdated).collect()
@@ -176,7 +176,7 @@ impl ResourceKind for ServiceKind {
     }
 }
 
-/// The state, with what has done its work and ended as it should counted as running.
+/// Returns the state with a successfully finished oneshot counted as running.
 fn with_finished_oneshot(state: &ServiceState, done: &ServiceEffect) -> ServiceState {
     let mut state = state.clone();
     if is_finished_oneshot(&state.unit) && done.verb.is_some_and(|verb| verb != Verb::Stop) {
@@ -185,18 +185,18 @@ fn with_finished_oneshot(state: &ServiceState, done: &ServiceEffect) -> ServiceS
     state
 }
 
-/// Tells whether a unit ran once, ended well, and is not kept in mind.
+/// Returns `true` for a oneshot that succeeded and does not remain active.
 pub(crate) fn is_finished_oneshot(unit: &Unit) -> bool {
     let has_ended_well = unit.activity == Activity::Stopped && unit.result == "success";
     unit.is_oneshot && !unit.remains_after_exit && has_ended_well
 }
 
-/// Tells whether it became what it should.
+/// Returns `true` if the change led to the desired state.
 pub(crate) fn is_in_desired_state(service: &Service, state: &ServiceState, done: &ServiceEffect) -> bool {
     matches!(plan(service, &with_finished_oneshot(state, done)), ServicePlan::Keep(_))
 }
 
-/// Finds what has to be done.
+/// Plans the change of a service.
 pub(crate) fn plan(service: &Service, state: &ServiceState) -> ServicePlan {
     let unit = &state.unit;
     let mut steps = Steps::default();
@@ -223,7 +223,7 @@ pub(crate) fn plan(service: &Service, state: &ServiceState) -> ServicePlan {
     if let Some(failure) = mask_failure(service, state, &steps) {
         return ServicePlan::Fail(failure);
     }
-    // What systemd has to say of files that it has not read yet is not known.
+    // systemd cannot describe files that it has not read yet.
     let is_known = !unit.needs_reload && !state.has_new_file;
     if let Some(failure) = obstacle(service, state, &steps).filter(|_| is_known) {
         return ServicePlan::Fail(failure);
@@ -231,11 +231,11 @@ pub(crate) fn plan(service: &Service, state: &ServiceState) -> ServicePlan {
     if steps.differences.is_empty() { ServicePlan::Keep(kept) } else { ServicePlan::Change(steps) }
 }
 
-/// What whether it runs asks for.
+/// Consequence of the activity of a unit.
 enum ActivityChange {
     Keep(KeepReason),
     Do(Verb, Difference),
-    /// It is on the way to something else, and does not get there.
+    /// The unit is in a transition that did not end in time.
     Busy,
 }
 
@@ -268,26 +268,26 @@ fn activity(service: &Service, state: &ServiceState) -> ActivityChange {
     }
 }
 
-/// What is in the way of these steps.
+/// Returns the failure if something prevents the steps.
 fn obstacle(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Failure> {
     let unit = &state.unit;
     let name = &*service.unit;
     let runs = !matches!(unit.activity, Activity::Stopped | Activity::Failed);
     match &unit.load {
-        // What is masked need not be there, and what runs can be stopped after its file has gone.
+        // A unit to be masked may be missing, and a running unit can be stopped after its file was removed.
         Load::NotFound if service.masked == Some(true) => None,
         Load::NotFound if runs && service.enable.is_none() && !steps.start() => None,
         Load::NotFound => Some(not_found(service, state)),
         _ if unit.is_masked() && service.masked.is_none() && steps.start() => Some(masked(service)),
         Load::Bad(why) if steps.start() => {
             let failure = conflict(why.clone())
-                .because_of(format!("`{name}` can't be started"))
+                .because_of(format!("cannot start `{name}`"))
                 .with_missing(Missing::Unit(name.to_owned()));
-            Some(failure.with_hint(format!("`systemd-analyze verify {name}` says more")))
+            Some(failure.with_hint(format!("run `systemd-analyze verify {name}` for details")))
         }
         _ if steps.verb == Some(Verb::Reload) && !unit.can_reload => Some(
-            conflict(format!("`{name}` can't read its configuration again: it has no `ExecReload`"))
-                .with_hint("`on_refresh: reload-or-restart` restarts what can't reload"),
+            conflict(format!("cannot reload `{name}`: its unit has no `ExecReload`"))
+                .with_hint("set `on_refresh: reload-or-restart`"),
         ),
         _ => None,
     }
@@ -298,8 +298,8 @@ fn conflict(message: String) -> Failure {
 }
 
 fn not_found(service: &Service, state: &ServiceState) -> Failure {
-    let whose = if service.user { " of this user" } else { "" };
-    let failure = conflict(format!("service not found: there is no unit `{}`{whose}", service.unit))
+    let whose = if service.user { " for this user" } else { "" };
+    let failure = conflict(format!("service not found: unit `{}` does not exist{whose}", service.unit))
         .with_missing(Missing::Unit(template_of(&service.unit).unwrap_or_else(|| service.unit.clone())));
     let suggestions: Vec<&str> = state.suggestions.iter().map(String::as_str).collect();
     match &suggestions[..] {
@@ -317,12 +317,12 @@ fn masked(service: &Service) -> Failure {
         // The mask is a link that a resource may remove.
         Missing::Path(Path::new("/etc/systemd/system").join(name))
     };
-    conflict(format!("`{name}` is masked, so that nobody can start it"))
+    conflict(format!("`{name}` is masked"))
         .with_missing(missing)
-        .with_hint(format!("`masked: false` unmasks it, and so does `systemctl {user}unmask {name}`"))
+        .with_hint(format!("set `masked: false`, or run `systemctl {user}unmask {name}`"))
 }
 
-/// What is in the way of the link that masks a unit, which systemd puts in the place of nothing.
+/// Returns the failure if something exists where systemd would put the link that masks the unit.
 fn mask_failure(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Failure> {
     let MaskObstacle { path, is_link } = state.mask_obstacle.as_ref().filter(|_| steps.mask == Some(true))?;
     let shown = path.display();
@@ -330,7 +330,7 @@ fn mask_failure(service: &Service, state: &ServiceState, steps: &Steps) -> Optio
         (true, _) if steps.enable == Some(false) => return None,
         (true, user) => {
             let user = if user { "--user " } else { "" };
-            ("a link", format!("`systemctl {user}disable {}` removes it", service.unit))
+            ("a link", format!("run `systemctl {user}disable {}` to remove it", service.unit))
         }
         (false, user) => {
             let elsewhere =
@@ -341,8 +341,8 @@ fn mask_failure(service: &Service, state: &ServiceState, steps: &Steps) -> Optio
             ("a file", hint)
         }
     };
-    let why = format!("\"{shown}\" is {what}, where the link would be that masks the unit");
-    let failure = conflict(why).because_of(format!("`{}` can't be masked", service.unit));
+    let why = format!("\"{shown}\" is {what}, and the link that masks the unit needs this path");
+    let failure = conflict(why).because_of(format!("cannot mask `{}`", service.unit));
     Some(failure.with_missing(Missing::Path(path.clone())).with_hint(hint))
 }
 
@@ -350,10 +350,10 @@ fn busy(service: &Service, state: &ServiceState) -> Failure {
     let (active, sub) = &state.unit.words;
     let waited = display_duration(state.waited.unwrap_or_default());
     Failure::new(FailureKind::Timeout, format!("`{}` is still {active} ({sub}) after {waited}", service.unit))
-        .with_hint("raise `timeout`, or find out what it waits for")
+        .with_hint("raise `timeout`, or check what the unit waits for")
 }
 
-/// Says how a unit that does not run ended.
+/// Describes how a stopped unit exited.
 pub(crate) fn exit_description(unit: &Unit) -> Option<String> {
     let runs = !matches!(unit.activity, Activity::Stopped | Activity::Failed | Activity::Restarting);
     match (&*unit.result, &unit.main_process) {

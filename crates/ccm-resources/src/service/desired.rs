@@ -1,4 +1,4 @@
-//! What a manifest asks of a service, complete and checked.
+//! The desired service, complete and checked.
 
 use std::time::Duration;
 
@@ -7,31 +7,31 @@ use ccm_properties::PropertyError;
 use super::decide::Verb;
 use super::properties::ServiceProperties;
 
-/// Whether it is to run.
+/// Desired activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceEnsure {
     Running,
     Stopped,
 }
 
-/// What a manifest asks of a service.
+/// Desired service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Service {
-    /// As the manifest has it.
+    /// Name in the manifest.
     pub name: String,
-    /// The whole name of its unit.
+    /// Full name of the unit.
     pub unit: String,
     pub ensure: ServiceEnsure,
     pub enable: Option<bool>,
     pub masked: Option<bool>,
     pub on_refresh: Verb,
     pub timeout: Option<Duration>,
-    /// It belongs to the manager of the user who runs ccm.
+    /// True if the unit belongs to the service manager of the user who runs ccm.
     pub user: bool,
 }
 
 impl Service {
-    /// Builds it, or says everything that is wrong.
+    /// Builds the service, or returns all errors.
     pub(crate) fn build(
         name: &str,
         ensure: Option<&str>,
@@ -44,26 +44,24 @@ impl Service {
             String::new()
         });
         if written.masked == Some(true) && ensure == ServiceEnsure::Running {
-            let message = "a service that is masked can't be started";
+            let message = "a masked service cannot be started";
             errors.push(PropertyError::new("masked", message).with_hint("add `ensure: stopped`"));
         }
         if written.masked == Some(true) && written.enable == Some(true) {
-            let message = "a service that is masked can't be enabled";
+            let message = "a masked service cannot be enabled";
             errors.push(PropertyError::new("enable", message).with_hint("drop `enable` or `masked`"));
         }
         if written.on_refresh.is_some() && ensure == ServiceEnsure::Stopped {
-            let message = "`on_refresh` has no meaning with `ensure: stopped`";
+            let message = "`on_refresh` is not allowed with `ensure: stopped`";
             errors.push(
                 PropertyError::new("on_refresh", message)
-                    .with_hint("what is stopped is left alone by a refresh"),
+                    .with_hint("remove it: a stopped service is not refreshed"),
             );
         }
         let timeout = written.timeout;
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            let message = "no service starts or stops in no time";
-            errors.push(
-                PropertyError::new("timeout", message).with_hint("write how long it may take, like `90s`"),
-            );
+            let message = "`timeout` must not be zero";
+            errors.push(PropertyError::new("timeout", message).with_hint("write a duration like `90s`"));
         }
         if !errors.is_empty() {
             return Err(errors);
@@ -81,7 +79,7 @@ impl Service {
     }
 }
 
-/// What the name of a unit can end in.
+/// Types of units.
 const SUFFIXES: [&str; 11] = [
     "service",
     "socket",
@@ -96,24 +94,27 @@ const SUFFIXES: [&str; 11] = [
     "scope",
 ];
 
-/// The longest name that systemd takes.
+/// Maximum length of a unit name in systemd.
 const MAX_UNIT_NAME: usize = 255;
 
-/// The whole name of a unit: a name without one of the endings means a service.
+/// Returns the full name of a unit; a name without a unit type stands for a service.
 pub(super) fn unit_name(name: &str) -> Result<String, PropertyError> {
     let error = |message: String, hint: Option<&str>| {
         Err(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint))
     };
     let shown = name.escape_debug();
     if name.contains('/') {
-        let hint = "the name of a service resource is that of its unit, like `nginx` or `backup.timer`";
-        return error(format!("`{shown}` is a path, not the name of a unit"), Some(hint));
+        let hint = "name the unit, like `nginx` or `backup.timer`";
+        return error(format!("`{shown}` is a path, not a unit name"), Some(hint));
     }
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+:~-@\\".contains(c);
     if let Some(wrong) = name.chars().find(|c| !is_allowed(*c)) {
-        let hint = "`systemd-escape` writes any text as a part of a name";
+        let hint = "escape the text with `systemd-escape`";
         let wrong = wrong.escape_debug();
-        return error(format!("`{shown}` holds `{wrong}`, which no name of a unit can"), Some(hint));
+        return error(
+            format!("`{shown}` contains `{wrong}`, which is not allowed in a unit name"),
+            Some(hint),
+        );
     }
     let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
     let unit = match suffix.filter(|suffix| SUFFIXES.contains(suffix)) {
@@ -122,19 +123,19 @@ pub(super) fn unit_name(name: &str) -> Result<String, PropertyError> {
     };
     let stem = unit.rsplit_once('.').map_or(&*unit, |(stem, _)| stem);
     if stem.is_empty() || stem.starts_with('@') {
-        return error(format!("`{shown}` is not the name of a unit"), None);
+        return error(format!("`{shown}` is not a unit name"), None);
     }
     if unit.len() > MAX_UNIT_NAME {
-        return error(format!("`{shown}` is longer than the name of a unit can be"), None);
+        return error(format!("`{shown}` is too long for a unit name"), None);
     }
     if let Some(template) = stem.strip_suffix('@') {
         let hint = format!("name an instance of it, like `{template}@NAME`");
-        return error(format!("`{shown}` is a template, which does not run itself"), Some(&hint));
+        return error(format!("`{shown}` is a template"), Some(&hint));
     }
     Ok(unit)
 }
 
-/// `a@.service` for `a@b.service`.
+/// Returns the template of an instance: `a@.service` for `a@b.service`.
 pub(crate) fn template_of(unit: &str) -> Option<String> {
     let (stem, rest) = unit.split_once('@')?;
     let (_, suffix) = rest.rsplit_once('.')?;
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_without_an_ending_means_a_service() {
+    fn name_without_a_type_stands_for_a_service() {
         for (name, unit) in [
             ("nginx", "nginx.service"),
             ("nginx.service", "nginx.service"),
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn invalid_names_are_rejected() {
         let long = "a".repeat(MAX_UNIT_NAME);
         for name in ["", "/etc/nginx", "a b", "a*", "getty@", "getty@.service", "@tty1", "a\n", "ä", &long] {
             assert!(unit_name(name).is_err(), "{name}");

@@ -1,4 +1,4 @@
-//! The service resource: a unit that runs or does not, now and after the next boot.
+//! The service resource: a systemd unit that runs or not, and starts at boot or not.
 
 mod decide;
 mod desired;
@@ -31,7 +31,7 @@ impl TypeSpec for ServiceType {
     }
 
     fn summary(&self) -> &'static str {
-        "Manages a service: whether it runs, and whether it is started at boot."
+        "Starts or stops a service, and enables or disables it at boot."
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -42,7 +42,9 @@ impl TypeSpec for ServiceType {
         match written {
             "started" | "start" | "present" | "active" => Some("did you mean `running`?"),
             "stop" | "absent" | "dead" | "inactive" => Some("did you mean `stopped`?"),
-            "restarted" | "reloaded" => Some("a service is restarted when something in `subscribe` changed"),
+            "restarted" | "reloaded" => {
+                Some("list resources in `subscribe` to restart the service when they change")
+            }
             "enabled" | "disabled" => Some("use `enable: true` or `enable: false`"),
             "masked" => Some("use `masked: true` with `ensure: stopped`"),
             _ => None,
@@ -57,7 +59,7 @@ impl TypeSpec for ServiceType {
         match written {
             "sysv" | "sysvinit" | "init" | "openrc" | "upstart" | "runit" | "service" | "launchd" | "bsd" => {
                 Some(
-                    "services are managed with systemd alone; where there is none, an `exec` can start one: `command: service NAME start`, `unless: service NAME status`",
+                    "only systemd is supported; start the service with an `exec`: `command: service NAME start`, `unless: service NAME status`",
                 )
             }
             _ => None,
@@ -65,7 +67,8 @@ impl TypeSpec for ServiceType {
     }
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
-        // A unit of the user is another one, and what is not known yet may be either.
+        // A unit of a user differs from the system unit of the same name; a `user` that is not known yet may
+        // select either.
         let is_system_unit = resource.properties.get("user").is_none_or(Node::is_null);
         let unit = unit_name(&resource.id.name).ok().filter(|_| is_system_unit);
         unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
@@ -87,5 +90,5 @@ impl TypedResource for ServiceType {
 
     const PROVIDERS: &'static [&'static dyn Provider<ServiceKind>] = &[&Systemd];
     const NO_PROVIDER_ADVICE: Option<&'static str> =
-        Some("`control` says on which machines a service is managed");
+        Some("limit the service to some machines with `control`");
 }

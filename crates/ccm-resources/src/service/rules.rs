@@ -1,29 +1,29 @@
-//! Rules by which a service is decided.
+//! Rules of the service decision.
 
 use std::fmt;
 
 use ccm_engine::{Rule, Trigger};
 
-/// Rule that applied to a service.
+/// Rule that decided about a service.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ServiceRule {
-    /// Nothing has to be done.
+    /// No change.
     Keep(KeepReason),
-    /// It differs from the desired state in these ways, or was triggered.
+    /// Differences to the desired state, or a trigger.
     Differs { differences: Vec<Difference>, trigger: Option<Trigger> },
-    /// What is there does not allow the change.
+    /// The present state does not allow the change.
     Conflict,
-    /// It became as wanted when systemd read its unit files.
+    /// No change was left after systemd reloaded its unit files.
     AsDesiredAfterReload,
 }
 
-/// Why nothing has to be done with a service.
+/// Reason for leaving a service unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeepReason {
     AsDesired,
-    /// A oneshot unit is running.
+    /// A oneshot is running.
     Working,
-    /// A refresh leaves alone what is to be stopped.
+    /// A refresh does not affect a service that is to be stopped.
     StaysStopped,
 }
 
@@ -37,9 +37,9 @@ pub(crate) enum Difference {
     Running,
     NotRunning,
     Failed,
-    /// It has ended, and systemd waits before it starts it again.
+    /// Exited; systemd waits before it restarts the unit.
     WaitsForRestart,
-    /// It runs, and was triggered.
+    /// Running, and triggered by a refresh.
     Triggered,
 }
 
@@ -60,15 +60,13 @@ impl Rule for ServiceRule {
 impl fmt::Display for ServiceRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Keep(KeepReason::AsDesired) => formatter.write_str("it is as wanted"),
-            Self::Keep(KeepReason::Working) => formatter.write_str("it is just doing its work"),
-            Self::Keep(KeepReason::StaysStopped) => {
-                formatter.write_str("what is to be stopped is left alone by a refresh")
-            }
+            Self::Keep(KeepReason::AsDesired) => formatter.write_str("it is in the desired state"),
+            Self::Keep(KeepReason::Working) => formatter.write_str("the oneshot is running"),
+            Self::Keep(KeepReason::StaysStopped) => formatter.write_str("a stopped service is not refreshed"),
             Self::Differs { differences, trigger } => write_all(formatter, differences, trigger.as_ref()),
-            Self::Conflict => formatter.write_str("it can't be brought to the state asked for"),
+            Self::Conflict => formatter.write_str("it cannot be brought to the desired state"),
             Self::AsDesiredAfterReload => {
-                formatter.write_str("it is as wanted, now that systemd has read its unit files")
+                formatter.write_str("it is in the desired state since systemd reloaded its unit files")
             }
         }
     }
@@ -99,7 +97,7 @@ impl Difference {
             Self::Running => "it is running",
             Self::NotRunning => "it is not running",
             Self::Failed => "it has failed",
-            Self::WaitsForRestart => "it has ended, and waits to be started again",
+            Self::WaitsForRestart => "it exited and waits for a restart",
             Self::Triggered => "it was triggered",
         }
     }

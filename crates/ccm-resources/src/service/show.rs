@@ -1,81 +1,81 @@
-//! What `systemctl show` prints of units. Pure.
+//! Parser for `systemctl show`.
 
 use std::time::Duration;
 
-/// The properties that are asked for.
+/// Queried properties.
 pub(crate) const PROPERTIES: &str = "Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,\
     NeedDaemonReload,CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,\
     TimeoutStartUSec,TimeoutStopUSec,Triggers";
 
-/// A limit that is said to be none.
+/// Time limit in place of `infinity`.
 const INFINITE_TIMEOUT: Duration = Duration::from_secs(3600);
-/// A limit that is not said.
+/// Time limit if systemd reports none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Whether a unit could be read.
+/// Load state of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Load {
     #[default]
     Loaded,
-    /// There is none.
+    /// The unit does not exist.
     NotFound,
-    /// It may not be started.
+    /// The unit cannot be started.
     Masked,
-    /// It holds a mistake, in these words.
+    /// The unit file has an error, in the words of systemd.
     Bad(String),
 }
 
-/// Whether a unit runs.
+/// Activity of a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Activity {
     Running,
     #[default]
     Stopped,
-    /// It ended in a way that it should not.
+    /// Exited with an error.
     Failed,
-    /// It ended, and systemd will start it again after a while.
+    /// Exited; systemd restarts the unit after a delay.
     Restarting,
     Activating,
     Deactivating,
     Reloading,
 }
 
-/// A unit, as systemd knows it.
+/// Unit as reported by systemd.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unit {
-    /// Its own name.
+    /// Primary name.
     pub id: String,
-    /// That and its aliases.
+    /// All names, with aliases.
     pub names: Vec<String>,
     pub load: Load,
     pub activity: Activity,
-    /// The same in systemd's words.
+    /// Active state and sub-state in systemd's words.
     pub words: (String, String),
-    /// Whether it is enabled, in systemd's word.
+    /// Enablement in systemd's word.
     pub file_state: String,
-    /// Its files were changed since systemd read them.
+    /// True if its files changed since systemd read them.
     pub needs_reload: bool,
     pub can_reload: bool,
-    /// It does something once and then ends.
+    /// True for a unit that does its work and exits.
     pub is_oneshot: bool,
-    /// It says itself when it has started.
+    /// True if the unit reports when it has started.
     pub reports_start: bool,
-    /// A oneshot that did so counts as running.
+    /// True for a oneshot that stays active after a successful exit.
     pub remains_after_exit: bool,
     pub result: String,
-    /// How its main process ended, in words.
+    /// Description of how the main process exited.
     pub main_process: Option<String>,
     pub drop_ins: Vec<String>,
-    /// What it starts when its time comes: that of a timer, a socket and the like.
+    /// Units that a timer, socket and the like starts.
     pub triggers: Vec<String>,
-    /// How long it may take to start.
+    /// Time that a start may take.
     pub start_timeout: Duration,
-    /// How long it may take to stop.
+    /// Time that a stop may take.
     pub stop_timeout: Duration,
 }
 
 impl Unit {
-    /// Tells whether it counts as enabled; none if that can't be told.
+    /// Returns `true` if the unit counts as enabled.
     pub(crate) fn is_enabled(&self) -> bool {
         matches!(
             &*self.file_state,
@@ -83,7 +83,7 @@ impl Unit {
         )
     }
 
-    /// Tells whether enabling and disabling means nothing to it.
+    /// Returns `true` if the unit cannot be enabled or disabled.
     pub(crate) fn is_fixed(&self) -> bool {
         matches!(&*self.file_state, "static" | "indirect" | "generated" | "transient")
     }
@@ -93,7 +93,7 @@ impl Unit {
     }
 }
 
-/// Reads what was printed: a block for each unit that was asked for, in that order.
+/// Parses the output, a block for each queried unit in order.
 pub(crate) fn units(printed: &str) -> Vec<Unit> {
     let blocks = printed.split("\n\n").map(str::trim).filter(|block| !block.is_empty());
     blocks.map(unit).collect()
@@ -144,19 +144,19 @@ fn unit(block: &str) -> Unit {
     }
 }
 
-/// The words in `org.freedesktop.systemd1.BadUnitSetting "Unit a.service has …"`.
+/// Extracts the message from `org.freedesktop.systemd1.BadUnitSetting "Unit a.service has …"`.
 fn load_error(value: &str) -> String {
     let (_, words) = value.split_once(' ').unwrap_or(("", value));
     words.trim_matches('"').trim_end_matches('.').to_owned()
 }
 
-/// Puts how a process ended, which systemd says in the numbers of the kernel, into words.
+/// Describes how a process exited, from the kernel's exit code and status.
 fn main_process(code: &str, status: &str) -> Option<String> {
     match code {
         "1" => {
             let ended = format!("its main process ended with exit code {status}");
             Some(match setup_failure(status) {
-                Some(why) => format!("{ended}, by which systemd says that {why}"),
+                Some(why) => format!("{ended}: {why}"),
                 None => ended,
             })
         }
@@ -165,19 +165,19 @@ fn main_process(code: &str, status: &str) -> Option<String> {
     }
 }
 
-/// What an exit code says that systemd itself ends a process with, before its program begins.
+/// Returns the meaning of an exit code that systemd uses when it cannot execute the program.
 fn setup_failure(status: &str) -> Option<&'static str> {
     match status {
-        "200" => Some("its working directory can't be entered"),
-        "203" => Some("its program can't be executed"),
-        "216" => Some("its group can't be taken on"),
-        "217" => Some("its user can't be taken on"),
-        "226" => Some("what it may see of the machine can't be set up"),
+        "200" => Some("systemd could not enter its working directory"),
+        "203" => Some("systemd could not execute its program"),
+        "216" => Some("systemd could not change to its group"),
+        "217" => Some("systemd could not change to its user"),
+        "226" => Some("systemd could not set up its namespaces"),
         _ => None,
     }
 }
 
-/// Reads a limit as systemd writes it.
+/// Parses a time limit of systemd.
 fn limit(value: &str) -> Duration {
     match value {
         "" => DEFAULT_TIMEOUT,
@@ -186,7 +186,7 @@ fn limit(value: &str) -> Duration {
     }
 }
 
-/// Reads a span of time as systemd writes it: `1min 30s`.
+/// Parses a time span of systemd, `1min 30s`.
 fn span(text: &str) -> Option<Duration> {
     text.split_whitespace().try_fold(Duration::ZERO, |total, part| {
         let letters = part.find(|c: char| c.is_ascii_alphabetic())?;
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_of_systemd_are_read() {
+    fn time_spans_are_parsed() {
         for (text, milliseconds) in [
             ("1min 30s", Some(90_000)),
             ("5s", Some(5_000)),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_read_for_each_unit() {
+    fn each_block_is_a_unit() {
         let printed = "Type=notify\nRemainAfterExit=no\nResult=exit-code\nExecMainCode=1\nExecMainStatus=4\n\
             TimeoutStartUSec=1min\nTimeoutStopUSec=10s\nId=ssh.service\nNames=sshd.service ssh.service\n\
             LoadState=loaded\nLoadError=\nActiveState=failed\nSubState=failed\nUnitFileState=enabled\n\
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_unit_does_is_told_by_two_words() {
+    fn activity_follows_from_state_and_sub_state() {
         for (active, sub, activity) in [
             ("active", "running", Activity::Running),
             ("active", "exited", Activity::Running),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_that_can_not_be_read_says_why() {
+    fn load_error_is_extracted() {
         let found = units(
             "LoadState=bad-setting\nLoadError=org.freedesktop.systemd1.BadUnitSetting \"Unit a.service has a bad unit file setting.\"\n",
         );
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn enabled_is_what_is_started_without_being_asked() {
+    fn units_that_start_by_themselves_count_as_enabled() {
         for (word, enabled) in [
             ("enabled", true),
             ("enabled-runtime", true),

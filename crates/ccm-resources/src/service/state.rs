@@ -1,4 +1,4 @@
-//! What is known of a service.
+//! State of a service.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,33 +10,33 @@ use serde_json::Value;
 use super::desired::Service;
 use super::show::{Activity, Unit};
 
-/// What was read.
+/// State of a unit, with the reasons for a failed change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServiceState {
     pub unit: Unit,
-    /// A resource that it subscribes to has changed.
+    /// True if a subscribed resource changed.
     pub triggered: bool,
-    /// systemd knows no such unit, yet there is a file of it: it has to read its files again.
+    /// True if a file of the unit exists that systemd has not read yet.
     pub has_new_file: bool,
-    /// Names of units that may have been meant, if there is none of this name.
+    /// Similar unit names, if the unit does not exist.
     pub suggestions: Vec<String>,
-    /// What keeps it from being masked, if it is to be.
+    /// Obstacle to masking, if the unit is to be masked.
     pub mask_obstacle: Option<MaskObstacle>,
-    /// How long it was waited for it to end what it was doing, in vain.
+    /// Time spent waiting for a transition that did not end.
     pub waited: Option<Duration>,
-    /// What the journal says of it since it was changed, if it did not become what it should.
+    /// Journal lines since the change, if it did not lead to the desired state.
     pub journal: Option<StreamTail>,
 }
 
-/// What is where the link would be made that masks a unit.
+/// File or link at the path of the link that masks a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MaskObstacle {
     pub path: PathBuf,
-    /// It is a link itself, which goes when the unit is disabled.
+    /// True for a link, which is removed when the unit is disabled.
     pub is_link: bool,
 }
 
-/// Shapes the state for events.
+/// Returns the state in the form of events.
 pub(crate) fn describe(service: &Service, state: &ServiceState) -> Described {
     let unit = &state.unit;
     let ensure = match unit.activity {

@@ -1,4 +1,4 @@
-//! Changing a unit, step by step.
+//! Changing a unit step by step.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -11,13 +11,13 @@ use super::state::ServiceState;
 use super::systemctl::Systemctl;
 use super::systemd::{has_unread_files, is_any_outdated, read, show_one};
 
-/// How long systemd may take for what starts and stops nothing.
+/// Timeout of commands that start and stop nothing.
 const UNIT_FILE_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// What a start or a stop may take beyond what the unit allows: that of others which it waits for.
+/// Time allowed in addition to the limits of the unit, for the units that it waits for.
 const DEPENDENCY_TIME: Duration = Duration::from_secs(90);
 
-/// Changes a unit to what it should be.
+/// Brings a unit to the desired state.
 pub(crate) async fn execute(
     service: &Service,
     state: &ServiceState,
@@ -40,18 +40,18 @@ pub(crate) async fn execute(
     let unmasks = steps.mask == Some(false);
     if unmasks {
         let unmasked = systemctl.run(&undo("unmask", service, state), UNIT_FILE_TIMEOUT, context).await;
-        unmasked.map_err(|failure| failure.because_of("the unit could not be unmasked"))?;
+        unmasked.map_err(|failure| failure.because_of("cannot unmask the unit"))?;
     }
     if reloads {
         let reloaded = systemctl.run(&["daemon-reload"], UNIT_FILE_TIMEOUT, context).await;
         reloaded.map_err(|failure| Failure {
             changed: unmasks,
-            ..failure.because_of("systemd could not be made to read its unit files again")
+            ..failure.because_of("cannot make systemd reload its unit files")
         })?;
     }
     let read_again;
     let mut state = state;
-    // Only now it can be told what the unit is.
+    // The properties of the unit are known only now.
     if unmasks || reloads {
         let again = read(service, state.triggered, systemctl, context).await;
         let found = again.and_then(|again| steps_of(service, &again).map(|steps| (again, steps)));
@@ -75,19 +75,19 @@ fn steps_of(service: &Service, state: &ServiceState) -> Result<Option<Steps>, Fa
     }
 }
 
-/// The unit's own name, as far as it is known: an alias can be neither enabled nor masked.
+/// Returns the primary name of the unit, because an alias can be neither enabled nor masked.
 fn name<'a>(service: &'a Service, state: &'a ServiceState) -> &'a str {
     let id = &*state.unit.id;
     if id.is_empty() { &service.unit } else { id }
 }
 
-/// Undoes what holds until the next boot where that is what holds: else systemctl leaves it alone.
+/// Builds the arguments to disable or unmask a unit. systemctl ignores a runtime setting without `--runtime`.
 fn undo<'a>(command: &'a str, service: &'a Service, state: &'a ServiceState) -> Vec<&'a str> {
     let for_now = state.unit.file_state.ends_with("-runtime").then_some("--runtime");
     [command].into_iter().chain(for_now).chain(["--", name(service, state)]).collect()
 }
 
-/// Takes the steps. `changed` tells whether something was changed before.
+/// Runs the steps. `changed` is set if something was changed before.
 async fn run_steps(
     service: &Service,
     state: &ServiceState,
@@ -105,20 +105,20 @@ async fn run_steps(
         let done = systemctl.run(&arguments, UNIT_FILE_TIMEOUT, context).await;
         done.map_err(|failure| Failure {
             changed,
-            ..failure.because_of(format!("`systemctl {}` did not succeed", arguments[0]))
+            ..failure.because_of(format!("`systemctl {}` failed", arguments[0]))
         })?;
         changed = true;
     }
     let Some(verb) = steps.verb else { return Ok(()) };
     if verb != Verb::Stop && state.unit.result == "start-limit-hit" {
-        // It was started too often, as it was before; without this it would not be tried.
+        // Without the reset systemd would refuse the start, because the unit was started too often.
         let _best_effort =
             systemctl.run(&["reset-failed", "--", &service.unit], UNIT_FILE_TIMEOUT, context).await;
     }
     let limit = service.timeout.unwrap_or_else(|| verb.limit(&state.unit).saturating_add(DEPENDENCY_TIME));
     let done = systemctl.run(&[verb.command(), "--", &service.unit], limit, context).await;
     let Err(failure) = done else { return Ok(()) };
-    let mut failure = failure.because_of(format!("`systemctl {}` did not succeed", verb.command()));
+    let mut failure = failure.because_of(format!("`systemctl {}` failed", verb.command()));
     if failure.kind.is_refusal() {
         return Err(Failure { changed, ..failure });
     }

@@ -1,12 +1,12 @@
-//! Names of units that may have been meant. Pure.
+//! Suggestions for misspelt unit names.
 
 use ccm_model::closest;
 
-/// How many are named.
+/// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// The units among those known whose names are near to one that there is none of: the same with another ending, the
-/// template of an instance, what it is the beginning of, and what it may be misspelt for.
+/// Returns existing units with a name similar to `unit`: the same name with another type, the template of an
+/// instance, names that share a prefix, and a likely misspelling.
 pub(crate) fn suggestions(unit: &str, unit_names: &[String]) -> Vec<String> {
     let Some((stem, suffix)) = unit.rsplit_once('.') else { return Vec::new() };
     let parts = || unit_names.iter().filter_map(|name| name.rsplit_once('.').map(|parts| (name, parts)));
@@ -35,7 +35,7 @@ mod tests {
     use super::suggestions;
 
     #[test]
-    fn near_units_are_named() {
+    fn similar_units_are_suggested() {
         let unit_names = [
             "ssh.service",
             "postgresql.service",

@@ -1,4 +1,4 @@
-//! Calling systemctl and journalctl.
+//! Calls of systemctl and journalctl.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use ccm_model::{Failure, FailureKind, Missing, Stream, StreamTail, display_durat
 
 use crate::output_tail::{tail, text};
 
-/// How long a question to systemd may take; it answers none while it starts itself again.
+/// Timeout of a query; systemd does not answer while it re-executes itself.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(90);
-/// How many lines of the journal a failure quotes.
+/// Number of journal lines quoted in a failure.
 const JOURNAL_LINES: &str = "10";
 
-/// The service manager of the machine, or of the user who runs ccm.
+/// Service manager of the machine, or of the user who runs ccm.
 pub(crate) struct Systemctl {
     user: bool,
     program: PathBuf,
@@ -22,7 +22,7 @@ pub(crate) struct Systemctl {
 }
 
 impl Systemctl {
-    /// Finds the program, and what it needs to find the manager.
+    /// Finds systemctl, and the environment needed to reach the manager.
     pub(crate) fn of(user: bool, host: Host<'_>) -> Result<Self, Failure> {
         let mut environment = host.system.base_environment();
         if user {
@@ -31,14 +31,14 @@ impl Systemctl {
         Ok(Self { user, program: find("systemctl", host)?, environment })
     }
 
-    /// Asks something, and returns what was printed.
+    /// Runs a query and returns its output.
     pub(crate) async fn query(&self, arguments: &[&str], context: &Context<'_>) -> Result<String, Failure> {
         let what = arguments.first().copied().unwrap_or_default();
         let printed = self.call(arguments, QUERY_TIMEOUT, Role::Query, context).await;
         printed.map_err(|failure| failure.because_of(format!("`systemctl {what}` failed")))
     }
 
-    /// Runs `systemctl` with these arguments, and returns what it printed if it said that all went well.
+    /// Runs systemctl and returns its output if it succeeded.
     pub(crate) async fn run(
         &self,
         arguments: &[&str],
@@ -68,16 +68,16 @@ impl Systemctl {
                 Err(Failure::new(FailureKind::Signal, format!("systemctl was killed by {name}")))
             }
             Exit::TimedOut { after } => {
-                let message = format!("it did not end within {}", display_duration(after));
+                let message = format!("systemctl did not finish within {}", display_duration(after));
                 Err(Failure::new(FailureKind::Timeout, message)
-                    .with_hint("raise `timeout`; systemd goes on with what it was told"))
+                    .with_hint("raise `timeout`; systemd continues the operation"))
             }
             Exit::Cancelled => Err(stopped_failure()),
         }
     }
 
-    /// The last lines that the journal has of a unit since a moment, counted from 1970; none if it has none, or can't
-    /// be asked.
+    /// Returns the last journal lines of a unit since a time after 1970; `None` if there are none or the
+    /// query fails.
     pub(crate) async fn journal(
         &self,
         unit: &str,
@@ -90,7 +90,7 @@ impl Systemctl {
             context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await
         };
         if !self.user {
-            // What a process wrote last may not be there yet. To have failed means to see a little less.
+            // The last lines of a process may not be in the journal yet. A failure only hides some of them.
             let _best_effort = run(&["--sync"]).await;
         }
         let since = format!("--since=@{}.{:06}", since.as_secs(), since.subsec_micros());
@@ -120,7 +120,7 @@ impl Systemctl {
     }
 }
 
-/// Where the manager of a user is found.
+/// Returns the runtime directory of the user.
 fn runtime_directory(host: Host<'_>) -> Result<String, Failure> {
     const VARIABLE: &str = "XDG_RUNTIME_DIR";
     let inherited = host.system.inherited_environment();
@@ -129,18 +129,16 @@ fn runtime_directory(host: Host<'_>) -> Result<String, Failure> {
         return Ok(given);
     }
     let own = host.system.own_identity().map_err(|error| {
-        Failure::from_error(FailureKind::Read, &error).because_of("it can't be told who ccm runs as")
+        Failure::from_error(FailureKind::Read, &error).because_of("cannot determine the current user")
     })?;
     let usual = format!("/run/user/{}", own.uid);
     if host.files.is_directory(Path::new(&usual)).unwrap_or(false) {
         return Ok(usual);
     }
     let mut failure =
-        Failure::new(FailureKind::Start, format!("{VARIABLE} is not set, and there is no \"{usual}\""))
-            .because_of("the services of the user who runs ccm can't be reached")
-            .with_hint(
-                "log in as that user, or let `loginctl enable-linger` keep its services without a login",
-            );
+        Failure::new(FailureKind::Start, format!("{VARIABLE} is not set and \"{usual}\" does not exist"))
+            .because_of("cannot reach the services of the user who runs ccm")
+            .with_hint("log in as that user, or run `loginctl enable-linger`");
     failure.missing = Some(Missing::Path(usual.into()).into());
     Err(failure)
 }
@@ -151,9 +149,9 @@ fn find(name: &str, host: Host<'_>) -> Result<PathBuf, Failure> {
     host.system.find(name, &path, Path::new("/")).map_err(|error| start_failure(&error))
 }
 
-/// The end of the run came before that of systemctl.
+/// Failure for a run that stopped before systemctl finished.
 pub(crate) fn stopped_failure() -> Failure {
-    Failure::new(FailureKind::Stopped, "it was not waited for, because the run was stopped")
+    Failure::new(FailureKind::Stopped, "not waited for because the run was stopped")
 }
 
 fn start_failure(error: &StartError) -> Failure {
@@ -164,24 +162,24 @@ fn start_failure(error: &StartError) -> Failure {
     failure
 }
 
-/// What systemctl says when something did not go well; where to look is left to the one who reads the failure.
+/// Returns the error of systemctl, without its advice on where to look.
 fn exit_failure(stderr: &str, code: i32, user: bool) -> Failure {
     let lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("See "));
     let lines =
         lines.map(|line| line.split(" See '").next().unwrap_or(line).trim_end_matches('.').to_owned());
     let lines: Vec<String> = lines.take(5).collect();
     if lines.is_empty() {
-        return Failure::new(FailureKind::Exit, format!("systemctl ended with exit code {code}"));
+        return Failure::new(FailureKind::Exit, format!("systemctl failed with exit code {code}"));
     }
     let failure = Failure { chain: lines, ..Failure::new(FailureKind::Exit, "") };
     if stderr.contains("A dependency job for ") {
         let whose = if user { "--user " } else { "" };
-        let hint = format!("`systemctl {whose}--failed` lists what it needs and did not start");
+        let hint = format!("list failed dependencies with `systemctl {whose}--failed`");
         return failure.with_hint(hint);
     }
-    // With polkit, and without.
+    // The messages with and without polkit.
     if ["nteractive authentication required", "Access denied"].iter().any(|denial| stderr.contains(denial)) {
-        return failure.with_hint("run ccm as root, or let polkit allow it");
+        return failure.with_hint("run ccm as root, or allow the action in polkit");
     }
     failure
 }

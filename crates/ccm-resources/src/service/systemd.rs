@@ -16,16 +16,16 @@ use super::steps::execute;
 use super::suggestions::suggestions;
 use super::systemctl::{Systemctl, stopped_failure};
 
-/// It is there while systemd is the first process.
+/// Exists while systemd is the first process.
 const BOOTED: &str = "/run/systemd/system";
 
-/// How long something is watched that does not say itself whether it has started.
+/// Time for which a unit is watched that does not report its start.
 const WATCH_TIME: Duration = Duration::from_millis(250);
 
-/// The first pause between two looks at something that changes, and the longest.
+/// First and longest interval between two reads of a changing unit.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// Manages units of systemd.
+/// Manages systemd units.
 pub(crate) struct Systemd;
 
 impl Provider<ServiceKind> for Systemd {
@@ -36,8 +36,8 @@ impl Provider<ServiceKind> for Systemd {
     fn suitability(&self, host: Host<'_>) -> Suitability {
         match host.files.is_directory(Path::new(BOOTED)) {
             Ok(true) => Suitability::Suits(1),
-            Ok(false) => Suitability::Unsuitable(format!("it does not run here: there is no \"{BOOTED}\"")),
-            Err(error) => Suitability::Unsuitable(format!("\"{BOOTED}\" can't be looked at: {error}")),
+            Ok(false) => Suitability::Unsuitable(format!("it is not running: \"{BOOTED}\" does not exist")),
+            Err(error) => Suitability::Unsuitable(format!("cannot read \"{BOOTED}\": {error}")),
         }
     }
 
@@ -87,20 +87,20 @@ impl Provider<ServiceKind> for Systemd {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
         let is_root = context.host.system.own_identity().is_ok_and(|own| own.uid == 0);
-        let warning = "ccm does not run as root, and may not be allowed to do that";
+        let warning = "ccm does not run as root and may not be allowed to change the service";
         let warning = (!is_root && !service.user).then(|| warning.to_owned());
         Box::pin(std::future::ready(Ok(warning.into_iter().collect())))
     }
 }
 
-/// Reads what became of it, and what the journal says if that is not what it should be.
+/// Reads a unit after a change, with its journal if it is not in the desired state.
 async fn read_after_change(
     service: &Service,
     done: &ServiceEffect,
     systemctl: &Systemctl,
     context: &mut Context<'_>,
 ) -> Result<ServiceState, Failure> {
-    // An alias may have gone with being enabled.
+    // Disabling a unit may have removed the alias.
     let by_its_own_name = Service { unit: done.unit.clone(), ..service.clone() };
     let service = &by_its_own_name;
     let was_started = done.verb.is_some_and(|verb| verb != Verb::Stop);
@@ -111,7 +111,7 @@ async fn read_after_change(
     }
     if was_started && is_finished_oneshot(&state.unit) {
         context.note(
-            "it has done its work and ended; without `RemainAfterExit=yes` in the unit the next run starts it again",
+            "the oneshot succeeded and exited; the next run starts it again unless its unit sets `RemainAfterExit=yes`",
         );
     }
     if !is_in_desired_state(service, &state, done) {
@@ -120,14 +120,14 @@ async fn read_after_change(
     Ok(state)
 }
 
-/// Reads units, and reads one again until it has ended what it is doing.
+/// Reads units with one call, and then waits for each transition to end.
 async fn read_many(services: &[&Service], context: &Context<'_>) -> Vec<Result<ServiceState, Failure>> {
     let mut found = HashMap::new();
     for user in [false, true] {
         let of_one = services.iter().filter(|service| service.user == user);
         let names: Vec<&str> = of_one.map(|service| &*service.unit).collect();
         let Ok(systemctl) = Systemctl::of(user, context.host) else { continue };
-        // One that can't be shown keeps the others from being shown, so that each is asked for by itself.
+        // One invalid name makes the call fail for all units; then each is read by itself.
         if let Ok(units) = show(&names, &systemctl, context).await {
             found.extend(names.into_iter().map(|name| (name, user)).zip(units));
         }
@@ -143,7 +143,7 @@ async fn read_many(services: &[&Service], context: &Context<'_>) -> Vec<Result<S
     states
 }
 
-/// Reads a unit, and reads it again until it has ended what it is doing.
+/// Reads a unit, and waits for a transition to end.
 pub(crate) async fn read(
     service: &Service,
     triggered: bool,
@@ -153,7 +153,7 @@ pub(crate) async fn read(
     read_until_settled(service, None, triggered, systemctl, context).await
 }
 
-/// The same from what was read of it already.
+/// Waits for a transition to end, starting from a unit that may have been read already.
 async fn read_until_settled(
     service: &Service,
     unit: Option<Unit>,
@@ -195,11 +195,11 @@ async fn read_until_settled(
     Ok(state)
 }
 
-/// How long the end of what it is doing is awaited; none if it does nothing that matters.
+/// Returns how long to wait for a transition to end; `None` if there is none that matters.
 fn wait_limit(service: &Service, state: &ServiceState) -> Option<Duration> {
     let unit = &state.unit;
     let limit = match (service.ensure, unit.activity) {
-        // What works off its task is what it should be, and only a refresh has to come after it.
+        // A running oneshot is in the desired state; only a refresh has to wait for its end.
         (ServiceEnsure::Running, Activity::Activating) if unit.is_oneshot && !state.triggered => return None,
         (ServiceEnsure::Running, Activity::Activating | Activity::Reloading) => unit.start_timeout,
         (_, Activity::Deactivating) => unit.stop_timeout,
@@ -215,11 +215,11 @@ pub(crate) async fn show_one(
 ) -> Result<Unit, Failure> {
     let mut found = show(&[&service.unit], systemctl, context).await?;
     found.pop().ok_or_else(|| {
-        Failure::new(FailureKind::Read, format!("systemctl says nothing of `{}`", service.unit))
+        Failure::new(FailureKind::Read, format!("systemctl printed nothing about `{}`", service.unit))
     })
 }
 
-/// What systemd tells of units, in their order.
+/// Reads units in order.
 async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> Result<Vec<Unit>, Failure> {
     if names.is_empty() {
         return Ok(Vec::new());
@@ -229,16 +229,16 @@ async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> R
     let found = units(&systemctl.query(&arguments, context).await?);
     match names {
         [one] if found.len() != 1 => {
-            Err(Failure::new(FailureKind::Read, format!("systemctl says nothing of `{one}`")))
+            Err(Failure::new(FailureKind::Read, format!("systemctl printed nothing about `{one}`")))
         }
         _ if found.len() != names.len() => {
-            Err(Failure::new(FailureKind::Read, "systemctl does not say something of each unit"))
+            Err(Failure::new(FailureKind::Read, "systemctl did not print every unit"))
         }
         _ => Ok(found),
     }
 }
 
-/// The names of all units that have a file; none if they can't be listed.
+/// Returns the names of all units that have a file; empty if they cannot be listed.
 async fn unit_names(user: bool, systemctl: &Systemctl, context: &Context<'_>) -> Vec<String> {
     struct UnitNames<const OF_USER: bool>(Vec<String>);
     let list = async || {
@@ -254,8 +254,8 @@ async fn unit_names(user: bool, systemctl: &Systemctl, context: &Context<'_>) ->
     names.unwrap_or_default()
 }
 
-/// Tells whether there are files of a unit that systemd does not know of. That a file has changed it says itself; of a
-/// new unit file some versions know nothing, and of a new directory of additions none does.
+/// Returns `true` if systemd has not read all files of a unit. systemd reports changed files itself; some
+/// versions miss new unit files, and all miss new drop-in directories.
 pub(crate) async fn has_unread_files(
     service: &Service,
     unit: &Unit,
@@ -279,14 +279,15 @@ pub(crate) async fn has_unread_files(
     }))
 }
 
-/// What is where systemd would put the link that masks a unit: in the directory of the administrator, or of the user.
+/// Returns the file or link at the path where systemd would mask the unit.
 async fn mask_obstacle(
     service: &Service,
     unit: &Unit,
     systemctl: &Systemctl,
     context: &Context<'_>,
 ) -> Result<Option<MaskObstacle>, Failure> {
-    // Those before it end otherwise, in `system.control` say; those behind it are of the machine, or of packages.
+    // Directories before this one have another suffix (`system.control`), those after it belong to the system
+    // or to packages.
     let ending = if service.user { "systemd/user" } else { "systemd/system" };
     let directories = directories(service.user, systemctl, context).await?;
     let Some(directory) = directories.iter().find(|directory| directory.ends_with(ending)) else {
@@ -294,14 +295,14 @@ async fn mask_obstacle(
     };
     let path = directory.join(if unit.id.is_empty() { &service.unit } else { &unit.id });
     let files = context.host.files;
-    // Where it can't be looked for, systemd finds out.
+    // systemd reports the error.
     let Ok(found) = files.look(&path, Look::default()) else { return Ok(None) };
     let is_mask = found.link && files.canonical(&path).is_ok_and(|end| end == Path::new("/dev/null"));
     let is_there = (found.link || found.target.is_some()) && !is_mask;
     Ok(is_there.then_some(MaskObstacle { path, is_link: found.link }))
 }
 
-/// Where systemd looks for unit files, first where it finds them first.
+/// Returns the unit directories of systemd in search order.
 async fn directories(
     user: bool,
     systemctl: &Systemctl,
@@ -320,7 +321,7 @@ async fn directories(
     })
 }
 
-/// Tells whether files of one of these units have changed since systemd read them.
+/// Returns `true` if files of one of the units changed since systemd read them.
 pub(crate) async fn is_any_outdated(
     names: &[String],
     systemctl: &Systemctl,

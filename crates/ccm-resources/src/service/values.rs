@@ -1,10 +1,10 @@
-//! Property values that are more than text: each is checked where it is read.
+//! Property values with a syntax of their own.
 
 use ccm_properties::{PropertyKind, TextValue, ValueError};
 
 use super::decide::Verb;
 
-/// What a refresh does to a service that runs.
+/// Command that a refresh runs for a running service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OnRefresh(pub Verb);
 

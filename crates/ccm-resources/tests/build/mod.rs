@@ -1,4 +1,4 @@
-//! Resources of any type from a few words.
+//! Builds resources of any type from a few words.
 
 use ccm_model::{
     Diagnostic, Entry, Key, Map, Node, Properties, Resource, ResourceId, Scalar, ScalarStyle, SourceId, Span,
@@ -7,7 +7,7 @@ use ccm_model::{
 use ccm_properties::{Checked, TypeSpec};
 use ccm_resources::types;
 
-/// A plain scalar; `[a|b]` is a list and `{a=1|b=2}` a map of them, and `<5>` is what an expression yielded.
+/// Returns a scalar; `[a|b]` is a list, `{a=1|b=2}` a map, and `<5>` the value of an expression.
 fn node(text: &str) -> Node {
     let inside = |open, close| text.strip_prefix(open).and_then(|text: &str| text.strip_suffix(close));
     let value = if let Some(list) = inside('[', ']') {
@@ -29,7 +29,7 @@ fn node(text: &str) -> Node {
     Node { value, span: Span::default() }
 }
 
-/// The parts between bars that stand in no further list or map.
+/// Splits at bars outside of nested lists and maps.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     text.split(move |part| {
@@ -42,7 +42,7 @@ fn entry(key: &str, value: &str) -> Entry {
     Entry { key: Key { text: key.into(), span: Span::new(SourceId(0), 1, 2) }, value: node(value) }
 }
 
-/// A resource of that type and name; `ensure` and `provider` are taken out of the properties as the loader does.
+/// Returns a resource; `ensure` and `provider` are taken from the properties, as the loader does.
 pub(crate) fn resource(type_name: &str, name: &str, properties: &[(&str, &str)]) -> Resource {
     const COMMON: [&str; 2] = ["ensure", "provider"];
     let common = |name| {
@@ -60,14 +60,14 @@ pub(crate) fn resource(type_name: &str, name: &str, properties: &[(&str, &str)])
     }
 }
 
-/// The same, in a manifest that says something below `ccm` for all resources of the type.
+/// Returns a resource in a manifest with settings for all resources of the type.
 #[allow(dead_code, reason = "not every type has such settings")]
 pub(crate) fn with_settings(mut resource: Resource, settings: &[(&str, &str)]) -> Resource {
     resource.settings = Map::new(settings.iter().map(|(key, value)| entry(key, value)).collect()).into();
     resource
 }
 
-/// What a type finds wrong with such settings, as `message | hint`.
+/// Returns the errors in such settings, as `message | hint`.
 #[allow(dead_code, reason = "not every type has such settings")]
 pub(crate) fn mistakes_in_settings(resource: &Resource) -> Vec<String> {
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
@@ -82,7 +82,7 @@ fn shown(diagnostic: Diagnostic) -> String {
     }
 }
 
-/// What the type finds wrong, as `message | hint`.
+/// Returns the errors that the type finds, as `message | hint`.
 pub(crate) fn mistakes(resource: &Resource) -> Vec<String> {
     let checked = Checked { resource, source_text: "", secrets: &["hunter22".to_owned()] };
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);

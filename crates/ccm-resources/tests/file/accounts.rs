@@ -1,4 +1,4 @@
-//! Lookups of users and groups in the course of a run.
+//! Lookups of users and groups during a run.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use ccm_testkit::{FakeClock, FakeFile, FakeFiles, FakeRunner};
 use crate::run::{Manner, failure, run};
 use crate::{build, file};
 
-/// A machine on which the command `usermod` does what the test says.
+/// Fake machine with a command `usermod`.
 struct Machine<'a> {
     files: &'a FakeFiles,
     runner: FakeRunner,
@@ -57,7 +57,7 @@ impl Runner for Machine<'_> {
     }
 }
 
-/// Files `/etc/0` to `/etc/4` of user 100 and group 100, and that user and group by these names.
+/// Returns the files `/etc/0` to `/etc/4` of user 100 and group 100, and their names.
 fn files(names: &[&str]) -> FakeFiles {
     let mut files = FakeFiles::default();
     files.directories.insert("/etc".into());
@@ -76,7 +76,7 @@ fn usermod() -> Resource {
 fn nothing(_: &FakeFiles) {}
 
 #[test]
-fn a_steady_run_looks_each_user_and_group_up_once() {
+fn unchanged_files_need_one_lookup_per_user_and_group() {
     let files = files(&["app"]);
     let owned = |number: usize| file(&format!("/etc/{number}"), &[("owner", "app"), ("group", "app")]);
     let transactions = Machine::new(&files, &nothing).run((0..5).map(owned).collect());
@@ -85,7 +85,7 @@ fn a_steady_run_looks_each_user_and_group_up_once() {
 }
 
 #[test]
-fn names_that_are_only_shown_are_looked_up_once_also_where_there_are_none() {
+fn displayed_names_are_looked_up_once() {
     let files = files(&[]);
     let unmanaged = |number: usize| file(&format!("/etc/{number}"), &[]);
     let transactions = Machine::new(&files, &nothing).run((0..5).map(unmanaged).collect());
@@ -95,7 +95,7 @@ fn names_that_are_only_shown_are_looked_up_once_also_where_there_are_none() {
 }
 
 #[test]
-fn a_user_that_a_command_has_added_is_found_by_the_next_file() {
+fn user_added_by_a_command_is_found() {
     let files = files(&[]);
     let add = |files: &FakeFiles| {
         files.names.borrow_mut().insert("new".to_owned(), 100);
@@ -104,7 +104,7 @@ fn a_user_that_a_command_has_added_is_found_by_the_next_file() {
     let machine = Machine::new(&files, &add);
     let transactions = machine.run(vec![owned(0), owned(1), usermod(), owned(2), owned(3)]);
     for unknown in &transactions[..2] {
-        assert_eq!(failure(unknown).chain, ["there is no user `new`"]);
+        assert_eq!(failure(unknown).chain, ["user `new` does not exist"]);
     }
     for known in &transactions[3..] {
         assert_eq!(known.outcome, Outcome::Unchanged);
@@ -114,7 +114,7 @@ fn a_user_that_a_command_has_added_is_found_by_the_next_file() {
 }
 
 #[test]
-fn a_user_that_a_command_has_renamed_is_shown_by_the_new_name() {
+fn user_renamed_by_a_command_has_the_new_name() {
     let files = files(&["app"]);
     let rename = |files: &FakeFiles| {
         files.names.borrow_mut().clear();
@@ -127,7 +127,7 @@ fn a_user_that_a_command_has_renamed_is_shown_by_the_new_name() {
 }
 
 #[test]
-fn a_file_that_was_changed_may_be_the_database_of_users() {
+fn changed_file_invalidates_the_accounts() {
     let files = files(&["app"]);
     let owned =
         |number: usize, mode: &str| file(&format!("/etc/{number}"), &[("owner", "app"), ("mode", mode)]);
@@ -140,7 +140,7 @@ fn a_file_that_was_changed_may_be_the_database_of_users() {
 }
 
 #[test]
-fn a_lookup_that_failed_is_tried_again() {
+fn failed_lookup_is_retried() {
     let files = files(&["app"]);
     files.failing_lookups.set(1);
     let file_of_app = |number: usize| file(&format!("/etc/{number}"), &[("owner", "app"), ("group", "app")]);

@@ -1,4 +1,4 @@
-//! Files that are brought to what was asked for, and stay there.
+//! Files that are brought to the desired state.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -14,7 +14,7 @@ fn mode(scratch: &Scratch, name: &str) -> u32 {
     metadata.permissions().mode() & 0o7777
 }
 
-/// Looks first, applies, and applies again, which must find nothing to do.
+/// Runs noop, applies, and applies again, which must change nothing.
 fn apply(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (String, Transaction) {
     let resource = || file(&scratch.at(name), properties);
     let before = scratch.names();
@@ -29,7 +29,7 @@ fn apply(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (String,
 }
 
 #[test]
-fn a_file_is_made_and_updated() {
+fn file_is_created_and_updated() {
     let scratch = Scratch::new();
     let (message, transaction) = apply(&scratch, "f", &[("content", "one\n"), ("mode", "0640")]);
     assert_eq!(message, "Would have created the file");
@@ -52,7 +52,7 @@ fn a_file_is_made_and_updated() {
 }
 
 #[test]
-fn what_was_only_compared_has_its_checksum_all_the_same() {
+fn compared_content_has_a_checksum() {
     let scratch = Scratch::new();
     scratch.write("f", "one\n");
     let (message, transaction) = apply(&scratch, "f", &[("content", "one\n"), ("mode", "0600")]);
@@ -65,7 +65,7 @@ fn what_was_only_compared_has_its_checksum_all_the_same() {
 }
 
 #[test]
-fn a_file_without_content_is_made_empty_and_kept_as_it_is() {
+fn file_without_content_is_created_empty() {
     let scratch = Scratch::new();
     apply(&scratch, "f", &[]);
     assert_eq!((scratch.read("f").as_deref(), mode(&scratch, "f")), (Some(""), 0o644));
@@ -78,7 +78,7 @@ fn a_file_without_content_is_made_empty_and_kept_as_it_is() {
 }
 
 #[test]
-fn a_source_is_relative_to_the_manifest() {
+fn source_is_relative_to_the_manifest() {
     let scratch = Scratch::new();
     scratch.write("files/motd", "from a file\n");
     apply(&scratch, "f", &[("source", "files/motd")]);
@@ -90,7 +90,7 @@ fn a_source_is_relative_to_the_manifest() {
 }
 
 #[test]
-fn a_directory_can_be_entered() {
+fn directory_gets_execute_permission() {
     let scratch = Scratch::new();
     let (message, transaction) = apply(&scratch, "d", &[("ensure", "directory"), ("mode", "0640")]);
     assert_eq!((&*message, mode(&scratch, "d")), ("Would have created the directory", 0o750));
@@ -102,7 +102,7 @@ fn a_directory_can_be_entered() {
 }
 
 #[test]
-fn what_is_to_be_absent_goes() {
+fn absent_paths_are_removed() {
     let scratch = Scratch::new();
     scratch.write("f", "x");
     scratch.write("d/e/f", "x");
@@ -124,14 +124,14 @@ fn what_is_to_be_absent_goes() {
 }
 
 #[test]
-fn a_link_is_replaced_and_its_target_left_alone() {
+fn link_is_replaced_and_its_target_kept() {
     let scratch = Scratch::new();
     scratch.write("target", "same\n");
     symlink("target", scratch.path().join("f")).expect("a link");
     let stable = Runs::here(&scratch).apply(file(&scratch.at("f"), &[("content", "same\n")]));
     assert_eq!(stable.outcome, Outcome::Unchanged);
     let (message, _) = apply(&scratch, "f", &[("content", "other\n")]);
-    assert_eq!(message, "Would have replaced the link by a file");
+    assert_eq!(message, "Would have replaced the link with a file");
     assert_eq!(
         (scratch.read("f").as_deref(), scratch.read("target").as_deref()),
         (Some("other\n"), Some("same\n"))
@@ -139,7 +139,7 @@ fn a_link_is_replaced_and_its_target_left_alone() {
 }
 
 #[test]
-fn the_old_content_is_kept_where_it_is_asked_for() {
+fn backup_keeps_the_old_content() {
     let scratch = Scratch::new();
     let state = scratch.path().join("state");
     let runs = Runs { state_directory: Some(&state), ..Runs::here(&scratch) };
@@ -164,7 +164,7 @@ fn the_old_content_is_kept_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_diff_is_shown_in_noop_and_in_a_run() {
+fn diff_is_shown_in_noop_and_in_a_run() {
     let scratch = Scratch::new();
     let resource = || file(&scratch.at("f"), &[("content", "a\nb\n")]);
     let expected = format!("--- /dev/null\n+++ {}\n@@ -0,0 +1,2 @@\n+a\n+b\n", scratch.at("f"));

@@ -1,4 +1,4 @@
-//! Files that can't be brought to what was asked for: nothing is changed, and the words help.
+//! Files that cannot be brought to the desired state: nothing changes, and the hints help.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +8,7 @@ use crate::file;
 use crate::machine::{Runs, told};
 use crate::run::failure;
 
-/// What is told, the same in noop and in a run, and that nothing was changed.
+/// Returns the failure, which is the same in noop and in a run. Nothing must change.
 fn refused(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (String, bool) {
     let before = scratch.names();
     let applied = Runs::here(scratch).apply(file(&scratch.at(name), properties));
@@ -19,11 +19,11 @@ fn refused(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (Strin
     (told(&applied, scratch), failure(&applied).missing.is_some())
 }
 
-/// Name, properties, what is told, and whether an earlier resource could have helped.
+/// Name, properties, failure, and whether an earlier resource could provide the prerequisite.
 type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str, bool);
 
 #[test]
-fn what_is_in_the_way_is_told() {
+fn obstacles_are_reported() {
     let scratch = Scratch::new();
     scratch.write("d/f", "");
     scratch.write("f", "");
@@ -38,7 +38,7 @@ fn what_is_in_the_way_is_told() {
         (
             "link",
             &[("mode", "0600")],
-            "\"link\" is a symbolic link, whose attributes can't be managed",
+            "\"link\" is a symbolic link, whose attributes cannot be managed",
             false,
         ),
     ];
@@ -48,7 +48,7 @@ fn what_is_in_the_way_is_told() {
 }
 
 #[test]
-fn a_directory_that_may_not_be_read_goes_if_it_is_empty() {
+fn unreadable_directory_is_removed_if_empty() {
     use std::os::unix::fs::PermissionsExt as _;
     if ccm_testkit::is_root() {
         ccm_testkit::skipped("root may read everything");
@@ -69,38 +69,39 @@ fn a_directory_that_may_not_be_read_goes_if_it_is_empty() {
 }
 
 #[test]
-fn a_source_that_can_not_be_used_is_told() {
+fn unusable_source_is_reported() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path().join("d")).expect("a directory");
-    let missing = "the `source` can't be used: \"no\" can't be read: No such file or directory (os error 2)";
+    let missing = "cannot read `source`: \"no\" can't be read: No such file or directory (os error 2)";
     assert_eq!(refused(&scratch, "f", &[("source", "no")]), (missing.to_owned(), true));
-    let directory = "the `source` can't be used: \"d\" is a directory";
+    let directory = "cannot read `source`: \"d\" is a directory";
     assert_eq!(refused(&scratch, "f", &[("source", "d")]), (directory.to_owned(), false));
 }
 
 #[test]
-fn who_is_not_there_is_told() {
+fn unknown_users_and_groups_are_reported() {
     let scratch = Scratch::new();
     let user = refused(&scratch, "f", &[("owner", "nosuchuser")]);
-    assert_eq!(user, ("there is no user `nosuchuser`".to_owned(), true));
+    assert_eq!(user, ("user `nosuchuser` does not exist".to_owned(), true));
     let group = refused(&scratch, "f", &[("group", "nosuchgroup")]);
-    assert_eq!(group, ("there is no group `nosuchgroup`".to_owned(), true));
+    assert_eq!(group, ("group `nosuchgroup` does not exist".to_owned(), true));
 }
 
 #[test]
-fn without_a_place_for_the_old_content_nothing_is_changed() {
+fn failed_backup_changes_nothing() {
     let scratch = Scratch::new();
     scratch.write("f", "old");
-    let message = "`backup` asks for a copy of the old content, and ccm has no state directory to keep it in";
+    let message = "`backup` needs a state directory";
     for properties in [[("content", "new"), ("backup", "true")], [("ensure", "absent"), ("backup", "true")]] {
         assert_eq!(refused(&scratch, "f", &properties), (message.to_owned(), false));
     }
     assert_eq!(scratch.read("f").as_deref(), Some("old"));
-    // A place that can't be used is found before the file is touched as well.
+    // An unusable backup directory is found before the file is touched.
     let blocked = scratch.write("file", "");
     let runs = Runs { state_directory: Some(&blocked), ..Runs::here(&scratch) };
     let transaction = runs.apply(file(&scratch.at("f"), &[("content", "new"), ("backup", "true")]));
-    let expected = "the old content could not be kept: \"file/backups\" could not be made: Not a directory (os error 20)";
+    let expected =
+        "cannot back up the old content: \"file/backups\" could not be made: Not a directory (os error 20)";
     assert_eq!(told(&transaction, &scratch), expected);
     assert!(!failure(&transaction).changed);
     assert_eq!(scratch.read("f").as_deref(), Some("old"));

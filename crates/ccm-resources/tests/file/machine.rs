@@ -1,4 +1,4 @@
-//! Runs of one resource, on this machine or on one that the test invents.
+//! Runs of one resource, on this machine or on a fake one.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use ccm_testkit::{FakeClock, FakeRunner, Scratch};
 
 use crate::run::{Manner, failure, run};
 
-/// How a resource is run.
+/// Options of a run.
 pub(crate) struct Runs<'a> {
-    /// None is this machine.
+    /// `None` for this machine.
     pub files: Option<&'a dyn Files>,
     pub directory: &'a Path,
     pub state_directory: Option<&'a Path>,
@@ -22,7 +22,7 @@ pub(crate) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// On this machine, from a directory of the test's own.
+    /// Runs on this machine, from the directory of the test.
     pub(crate) fn here(scratch: &'a Scratch) -> Self {
         Self {
             files: None,
@@ -54,7 +54,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// What failed and why, on one line, without the test's directory.
+/// Returns the failure on one line, without the directory of the test.
 pub(crate) fn told(transaction: &Transaction, scratch: &Scratch) -> String {
     failure(transaction).chain.join(": ").replace(&scratch.at(""), "")
 }

@@ -1,4 +1,4 @@
-//! The file resource on real files in directories of the tests' own, and on machines that a test invents.
+//! The file resource on real files in directories of the tests, and on fake machines.
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -6,10 +6,10 @@ mod accounts;
 mod applying;
 #[path = "../build/mod.rs"]
 mod build;
+mod errors;
 mod failing;
-mod invented;
+mod fake_machine;
 mod machine;
-mod mistakes;
 #[path = "../run/mod.rs"]
 mod run;
 mod sensitive;

@@ -1,4 +1,4 @@
-//! Files whose content is nobody's business, and files that hold something secret.
+//! Sensitive files, and files that hold a secret.
 
 use ccm_model::Outcome;
 use ccm_redaction::Secrets;
@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::file;
 use crate::machine::Runs;
 
-/// Every run that may show something: noop and real, both with a diff.
+/// Runs that show something: noop and real, both with a diff.
 fn both<'a>(scratch: &'a Scratch, secrets: &Secrets) -> [Runs<'a>; 2] {
     [true, false].map(|noop| Runs { noop, diff: true, secrets: secrets.clone(), ..Runs::here(scratch) })
 }
 
 #[test]
-fn of_sensitive_content_nothing_is_told() {
+fn sensitive_content_is_never_shown() {
     let scratch = Scratch::new();
     scratch.write("f", "the old content\n");
     scratch.write("source", "the new content\n");
@@ -30,7 +30,7 @@ fn of_sensitive_content_nothing_is_told() {
             assert_eq!(transaction.reason_text(), Some("the content differs"));
             let state = transaction.state.expect("a state");
             assert_eq!((&state["checksum"], &state["size"]), (&Value::Null, &Value::Null));
-            // From now on it is a secret everywhere.
+            // From now on the content is redacted everywhere.
             assert_eq!(runs.secrets.redact("has the new content in it"), "has [redacted] in it");
         }
         assert_eq!(std::fs::read_to_string(scratch.path().join("f")).expect("the file"), "the new content\n");
@@ -43,7 +43,7 @@ fn of_sensitive_content_nothing_is_told() {
 }
 
 #[test]
-fn a_backup_of_sensitive_content_is_kept() {
+fn sensitive_content_is_backed_up() {
     let scratch = Scratch::new();
     scratch.write("f", "the old content\n");
     let state = scratch.state();
@@ -52,12 +52,12 @@ fn a_backup_of_sensitive_content_is_kept() {
     let transaction = runs.apply(file(&scratch.at("f"), &properties));
     assert_eq!(transaction.outcome, Outcome::Changed);
     let note = transaction.notes.first().expect("a note");
-    let kept = note.strip_prefix("the old content is kept in ").expect("a path");
+    let kept = note.strip_prefix("backed up the old content to ").expect("a path");
     assert_eq!(std::fs::read_to_string(kept).expect("the copy"), "the old content\n");
 }
 
 #[test]
-fn a_diff_hides_lines_with_secrets_and_what_they_replace() {
+fn diff_redacts_secret_lines_and_their_replacements() {
     let secrets = Secrets::new();
     secrets.add(["new-pass", "line one of it\nx\nline three"]);
     for (old, new, diff) in [

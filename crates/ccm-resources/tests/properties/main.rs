@@ -1,5 +1,5 @@
-//! Every property of every type through the loader: with a value that is written, computed, known only during the run,
-//! of another kind, and all of these on a resource that is switched off.
+//! Every property of every type through the loader: with a literal, a computed and a late value, with a value
+//! of another kind, and all of these on a resource whose `control` is off.
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod samples;
@@ -14,18 +14,18 @@ use ccm_model::{Dependency, Diagnostic, Node, Resource, ResourceIndex, Severity,
 use ccm_properties::{TypeSpec, aliases};
 use samples::{SAMPLES, Sample};
 
-/// How the value of a property is given.
+/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Given {
-    /// It is written.
+    /// A literal.
     Literal,
-    /// An expression yields it before the run.
+    /// An expression that is evaluated before the run.
     Known,
-    /// An expression yields it when the resource is reached.
+    /// An expression that is evaluated when the resource is reached.
     Late,
 }
 
-/// Files beside the manifest, and nothing else.
+/// Files beside the manifest; no other sources.
 struct Files;
 
 impl Sources for Files {
@@ -56,16 +56,16 @@ fn types() -> Vec<&'static dyn TypeSpec> {
     ccm_resources::types().into_iter().map(|found| found as &dyn TypeSpec).collect()
 }
 
-/// A manifest with a resource that has one property of interest.
+/// Manifest with a resource that sets the property under test.
 struct Cell<'a> {
     type_name: &'a str,
     sample: &'a Sample,
     given: Given,
-    /// Its value is of another kind.
+    /// True if the value is of another kind.
     is_wrong: bool,
     is_off: bool,
     text: String,
-    /// The line of the property, from 1.
+    /// Line of the property, from 1.
     line: usize,
 }
 
@@ -110,12 +110,12 @@ impl<'a> Cell<'a> {
         load(request, &types(), &Files)
     }
 
-    /// Says what is not as it should be.
+    /// Returns what is wrong with the loaded manifest.
     fn differences(&self) -> Vec<String> {
         let loaded = self.load();
         let errors: Vec<&Diagnostic> =
             loaded.diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
-        // The values of a resource that is switched off are not computed.
+        // The values of a resource whose `control` is off are not computed.
         let is_refused = match self.given {
             Given::Literal => self.is_wrong,
             Given::Known => self.is_wrong && !self.is_off,
@@ -184,7 +184,7 @@ impl<'a> Cell<'a> {
         match loaded.late.complete(index, resource, &|_| false) {
             Completed::Resource(resource) if !self.is_wrong => self.other_values(&resource),
             Completed::Mistaken(errors) if self.is_wrong => {
-                // A second name has been replaced by the first one.
+                // An alias has been replaced by the name of the property.
                 let spec = types().into_iter().find(|spec| spec.name() == self.type_name).expect("a type");
                 let alias = aliases(spec.properties()).find(|(alias, _)| *alias == self.sample.property);
                 let name = alias.map_or(self.sample.property, |(_, name)| name);
@@ -219,7 +219,7 @@ fn value(node: &Node) -> String {
 /// The properties that a resource of a type may have, according to the schema.
 fn properties(schema: &serde_json::Value, type_name: &str) -> BTreeSet<String> {
     let properties = schema["$defs"][type_name]["properties"].as_object().expect("properties");
-    // Conditions are no values. Each resource that is switched off here has one.
+    // `control` is no value; resources that are switched off here have one.
     properties.keys().filter(|name| *name != "control").cloned().collect()
 }
 

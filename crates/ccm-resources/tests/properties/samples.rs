@@ -1,16 +1,16 @@
-//! A right and a wrong value for each property of each type.
+//! A valid and an invalid value for each property of each type.
 
-/// A value of a property, and one of another kind. Both are JSON, which is YAML as well.
+/// Value of a property, and a value of another kind. Both are JSON, which is also YAML.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
-    /// The type; `*` stands for all of them.
+    /// Type; `*` stands for all types.
     pub type_name: &'static str,
     pub property: &'static str,
     pub right: &'static str,
     pub wrong: &'static str,
-    /// What has to stand beside it, a property a line.
+    /// Required properties beside it, one per line.
     pub beside: &'static [&'static str],
-    /// Its value has to be known before the run.
+    /// True if the value must be known before the run.
     pub is_early: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Runs of a few resources, and what is said of them.
+//! Runs of a few resources.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use ccm_redaction::Secrets;
 use ccm_resources::types;
 use ccm_testkit::FakeRunner;
 
-/// How resources are run.
+/// Options of a run.
 pub(crate) struct Manner<'a> {
     pub noop: bool,
     pub diff: bool,
@@ -21,13 +21,13 @@ pub(crate) struct Manner<'a> {
     pub describe_unchanged: bool,
 }
 
-/// Runs resources behind those doors to the machine: what became of each.
+/// Runs resources and returns their transactions.
 #[allow(dead_code, reason = "not every type is tested so")]
 pub(crate) fn run(resources: Vec<Resource>, host: Host<'_>, manner: &Manner<'_>) -> Vec<Transaction> {
     run_types(&types(), resources, host, manner)
 }
 
-/// The same for resources of these types.
+/// Runs resources of the given types.
 pub(crate) fn run_types(
     types: &[&'static dyn ResourceType],
     resources: Vec<Resource>,
@@ -74,13 +74,13 @@ pub(crate) fn run_gated(
     transactions
 }
 
-/// Runs resources on a machine that a test invents, in noop or not.
+/// Runs resources on a fake machine, in noop or not.
 #[allow(dead_code, reason = "not every type is tested so")]
 pub(crate) fn run_simply(resources: Vec<Resource>, host: Host<'_>, noop: bool) -> Vec<Transaction> {
     run_types_simply(&types(), resources, host, noop)
 }
 
-/// The same for resources of these types.
+/// Runs resources of the given types on a fake machine.
 #[allow(dead_code, reason = "not every type is tested so")]
 pub(crate) fn run_types_simply(
     types: &[&'static dyn ResourceType],
@@ -100,14 +100,14 @@ pub(crate) fn run_types_simply(
     run_types(types, resources, host, &manner)
 }
 
-/// A command that ended that way and printed that.
+/// Returns the result of a command with this exit and output.
 #[allow(dead_code, reason = "not every type runs commands")]
 pub(crate) fn printed(exit: Exit, stdout: &str, stderr: &str) -> Finished {
     let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
     Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(exit) }
 }
 
-/// The failure of a transaction that has one.
+/// Returns the failure of a transaction, which must have one.
 #[allow(dead_code, reason = "not every test fails something")]
 pub(crate) fn failure(transaction: &Transaction) -> &Failure {
     match &transaction.outcome {

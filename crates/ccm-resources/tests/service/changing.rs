@@ -1,4 +1,4 @@
-//! Starting, stopping, enabling, masking, and what is said when that fails.
+//! Starting, stopping, enabling and masking, and their failures.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::run::{failure, printed};
 use crate::service;
 
 #[test]
-fn steps_are_taken_in_order() {
+fn steps_run_in_order() {
     let stopped = ("inactive dead", &[][..]);
     let running = ("active running", &["UnitFileState=enabled"][..]);
     for (before, properties, after, steps) in [
@@ -57,7 +57,7 @@ fn steps_are_taken_in_order() {
 }
 
 #[test]
-fn what_has_a_file_where_its_mask_would_be_is_not_touched() {
+fn unit_file_at_the_path_of_the_mask_is_kept() {
     let properties = [("ensure", "stopped"), ("masked", "true")];
     for (user, path, elsewhere) in [
         (false, "/etc/systemd/system", "/usr/local/lib/systemd/system"),
@@ -76,8 +76,11 @@ fn what_has_a_file_where_its_mask_would_be_is_not_touched() {
             assert_eq!(
                 failure.chain,
                 [
-                    "`web.service` can't be masked".to_owned(),
-                    format!("\"{}\" is a file, where the link would be that masks the unit", file.display()),
+                    "cannot mask `web.service`".to_owned(),
+                    format!(
+                        "\"{}\" is a file, and the link that masks the unit needs this path",
+                        file.display()
+                    ),
                 ]
             );
             assert!(
@@ -92,7 +95,7 @@ fn what_has_a_file_where_its_mask_would_be_is_not_touched() {
 }
 
 #[test]
-fn noop_does_not_know_whether_what_is_removed_before_keeps_it_from_being_masked() {
+fn noop_cannot_judge_a_mask_before_a_removal() {
     let mut machine = Machine::new();
     machine.files.directories.insert("/etc/systemd/system".into());
     machine.files.files.insert("/etc/systemd/system/web.service".into());
@@ -105,7 +108,7 @@ fn noop_does_not_know_whether_what_is_removed_before_keeps_it_from_being_masked(
 }
 
 #[test]
-fn what_is_unmasked_is_looked_at_again() {
+fn unmasked_unit_is_read_again() {
     let machine = Machine::new();
     machine.has("inactive dead", &["LoadState=masked", "UnitFileState=masked"]);
     machine.has("inactive dead", &["UnitFileState=enabled"]);
@@ -116,7 +119,7 @@ fn what_is_unmasked_is_looked_at_again() {
 }
 
 #[test]
-fn an_alias_stands_for_the_units_own_name() {
+fn alias_stands_for_the_primary_name() {
     let machine = Machine::new();
     let names = ["Id=nginx.service", "Names=nginx.service web.service", "UnitFileState=enabled"];
     machine.has("active running", &names);
@@ -126,7 +129,7 @@ fn an_alias_stands_for_the_units_own_name() {
 }
 
 #[test]
-fn a_start_that_fails_quotes_the_journal() {
+fn failed_start_quotes_the_journal() {
     let machine = Machine::new();
     machine.has("inactive dead", &[]);
     let how = ["Result=exit-code", "ExecMainCode=1", "ExecMainStatus=4"];
@@ -144,7 +147,7 @@ fn a_start_that_fails_quotes_the_journal() {
     assert_eq!(
         failure.chain,
         [
-            "`systemctl start` did not succeed",
+            "`systemctl start` failed",
             "Job for web.service failed because the control process exited with error code",
             "its main process ended with exit code 4 (result: exit-code)",
         ]
@@ -156,7 +159,7 @@ fn a_start_that_fails_quotes_the_journal() {
 }
 
 #[test]
-fn what_ends_soon_after_its_start_has_failed() {
+fn unit_that_exits_right_after_its_start_has_failed() {
     let machine = Machine::new();
     machine.has("inactive dead", &["Type=simple"]);
     machine.has("active running", &["Type=simple"]);
@@ -166,24 +169,24 @@ fn what_ends_soon_after_its_start_has_failed() {
     assert_eq!(
         failure(&transaction).chain,
         [
-            "it is not as wanted after the change",
-            "it has ended, and waits to be started again",
+            "it is not in the desired state after the change",
+            "it exited and waits for a restart",
             "its main process ended with exit code 3 (result: exit-code)"
         ]
     );
 }
 
 #[test]
-fn what_systemd_says_by_a_number_or_keeps_to_itself_is_put_into_words() {
+fn exit_codes_of_systemd_are_explained() {
     let machine = Machine::new();
     machine.has("inactive dead", &[]);
     machine.has("failed failed", &["Result=exit-code", "ExecMainCode=1", "ExecMainStatus=203"]);
     assert_eq!(
         failure(&machine.apply(service("web", &[]))).chain,
         [
-            "it is not as wanted after the change",
+            "it is not in the desired state after the change",
             "it has failed",
-            "its main process ended with exit code 203, by which systemd says that its program can't be executed \
+            "its main process ended with exit code 203: systemd could not execute its program \
              (result: exit-code)",
         ]
     );
@@ -194,13 +197,13 @@ fn what_systemd_says_by_a_number_or_keeps_to_itself_is_put_into_words() {
     let transaction = machine.apply(service("web", &[]));
     assert_eq!(
         failure(&transaction).chain,
-        ["`systemctl start` did not succeed", "A dependency job for web.service failed"]
+        ["`systemctl start` failed", "A dependency job for web.service failed"]
     );
-    assert_eq!(failure(&transaction).hints, ["`systemctl --failed` lists what it needs and did not start"]);
+    assert_eq!(failure(&transaction).hints, ["list failed dependencies with `systemctl --failed`"]);
 }
 
 #[test]
-fn what_does_its_work_and_ends_has_run() {
+fn finished_oneshot_counts_as_started() {
     let machine = Machine::new();
     machine.has("inactive dead", &["Type=oneshot"]);
     let transaction = machine.apply(service("web", &[]));
@@ -208,13 +211,13 @@ fn what_does_its_work_and_ends_has_run() {
     assert_eq!(
         transaction.notes,
         [
-            "it has done its work and ended; without `RemainAfterExit=yes` in the unit the next run starts it again"
+            "the oneshot succeeded and exited; the next run starts it again unless its unit sets `RemainAfterExit=yes`"
         ]
     );
 }
 
 #[test]
-fn a_start_has_the_time_that_the_unit_gives_it_or_the_manifest() {
+fn start_timeout_comes_from_the_unit_or_the_manifest() {
     for (properties, seconds) in [(&[][..], 110), (&[("timeout", "5s")], 5)] {
         let machine = Machine::new();
         machine.has("inactive dead", &["TimeoutStartUSec=20s"]);
@@ -232,19 +235,19 @@ fn a_start_has_the_time_that_the_unit_gives_it_or_the_manifest() {
     let transaction = machine.apply(service("web", &[("timeout", "5s")]));
     assert_eq!(
         failure(&transaction).chain,
-        ["`systemctl start` did not succeed", "it did not end within 5s"]
+        ["`systemctl start` failed", "systemctl did not finish within 5s"]
     );
-    assert_eq!(failure(&transaction).hints, ["raise `timeout`; systemd goes on with what it was told"]);
+    assert_eq!(failure(&transaction).hints, ["raise `timeout`; systemd continues the operation"]);
 }
 
 #[test]
-fn whoever_may_not_change_services_is_told_what_to_do() {
+fn missing_permission_comes_with_a_hint() {
     for denial in ["Interactive authentication required.", "Access denied"] {
         let machine = Machine::new();
         machine.has("inactive dead", &[]);
         machine.refuses("start -- web.service", &format!("Failed to start web.service: {denial}\n"));
         let transaction = machine.apply(service("web", &[]));
-        assert_eq!(failure(&transaction).hints, ["run ccm as root, or let polkit allow it"]);
+        assert_eq!(failure(&transaction).hints, ["run ccm as root, or allow the action in polkit"]);
     }
 }
 

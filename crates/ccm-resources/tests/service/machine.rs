@@ -1,4 +1,4 @@
-//! A machine with systemd that the test invents, and runs of one service on it.
+//! Fake machine with systemd, and runs of one service.
 
 use ccm_host::{Exit, Host, LocalExecutor};
 use ccm_model::{Resource, Transaction};
@@ -6,7 +6,7 @@ use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 
 use crate::run::{printed, run_simply};
 
-/// What every call of systemctl begins with.
+/// Leading arguments of every call of systemctl.
 pub(crate) const SYSTEMCTL: &str = "systemctl --no-ask-password --no-pager";
 
 const PROPERTIES: &str = "--property=Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,NeedDaemonReload,\
@@ -16,18 +16,18 @@ pub(crate) struct Machine {
     pub runner: FakeRunner,
     pub files: FakeFiles,
     pub clock: FakeClock,
-    /// What every call of systemctl begins with.
+    /// Leading arguments of every call of systemctl.
     systemctl: &'static str,
 }
 
 impl Machine {
-    /// A machine where systemd runs.
+    /// Returns a machine with systemd.
     pub(crate) fn new() -> Self {
         let directories = "/etc/systemd/system.control /etc/systemd/system /lib/systemd/system";
         Self::with(SYSTEMCTL, directories)
     }
 
-    /// A machine where systemd runs for the user as well.
+    /// Returns a machine where systemd also runs for the user.
     pub(crate) fn of_user() -> Self {
         let directories = "/run/user/0/systemd/transient /home/a/.config/systemd/user /etc/systemd/user";
         let mut machine = Self::with("systemctl --user --no-ask-password --no-pager", directories);
@@ -43,7 +43,7 @@ impl Machine {
         machine
     }
 
-    /// Makes a call of systemctl print something; each call adds an answer, the last one stays.
+    /// Adds an output for a call of systemctl; the last one stays.
     pub(crate) fn prints(&self, arguments: &str, stdout: &str) {
         self.runner
             .answer_with(&format!("{} {arguments}", self.systemctl), printed(Exit::Code(0), stdout, ""));
@@ -55,12 +55,12 @@ impl Machine {
             .answer_with(&format!("{} {arguments}", self.systemctl), printed(Exit::Code(1), "", stderr));
     }
 
-    /// Says what systemd tells of `web.service`: `active running`, and what differs from a usual unit.
+    /// Sets the properties of `web.service`: `active running`, and the differences to a usual unit.
     pub(crate) fn has(&self, words: &str, others: &[&str]) {
         self.prints(&format!("show {PROPERTIES} -- web.service"), &shown("web.service", words, others));
     }
 
-    /// Says what systemd tells of several units that are asked for at once.
+    /// Sets the output for a query of several units.
     pub(crate) fn has_all(&self, units: &[(&str, &str, &[&str])]) {
         let names: Vec<&str> = units.iter().map(|(unit, ..)| *unit).collect();
         let blocks: Vec<String> =
@@ -85,7 +85,7 @@ impl Machine {
         run_simply(resources, host, noop)
     }
 
-    /// What was done to units, without the questions.
+    /// Takes the changing calls, without the queries.
     pub(crate) fn done(&self) -> Vec<String> {
         let is_question = |line: &str| line.starts_with("show ") || line.starts_with("list-unit-files ");
         let lines = self.runner.lines();

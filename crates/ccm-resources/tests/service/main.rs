@@ -1,13 +1,13 @@
-//! The service type on a machine that the test invents.
+//! The service resource on a fake machine.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 
 #[path = "../build/mod.rs"]
 mod build;
 mod changing;
+mod errors;
 #[path = "../gate/mod.rs"]
 mod gate;
 mod machine;
-mod mistakes;
 mod reading;
 mod reloading;
 #[path = "../run/mod.rs"]

@@ -1,4 +1,4 @@
-//! What is read, and what noop says of it.
+//! Reading services, and noop.
 
 use ccm_host::Exit;
 use ccm_model::{Missing, Outcome};
@@ -9,7 +9,7 @@ use crate::run::{failure, printed};
 use crate::service;
 
 #[test]
-fn what_is_as_wanted_is_read_once() {
+fn unchanged_service_is_read_once() {
     let machine = Machine::new();
     machine.has("active running", &["UnitFileState=enabled"]);
     let transaction = machine.apply(service("web", &[("enable", "true")]));
@@ -28,7 +28,7 @@ fn what_is_as_wanted_is_read_once() {
 }
 
 #[test]
-fn noop_says_what_would_happen_and_changes_nothing() {
+fn noop_reports_changes_and_makes_none() {
     for (words, others, properties, message) in [
         ("inactive dead", &[][..], &[][..], "Would have started"),
         ("inactive dead", &[], &[("enable", "true")], "Would have enabled and started"),
@@ -45,7 +45,7 @@ fn noop_says_what_would_happen_and_changes_nothing() {
 }
 
 #[test]
-fn without_systemd_nothing_can_be_managed() {
+fn services_need_systemd() {
     let mut machine = Machine::new();
     machine.files.directories.clear();
     for transaction in [machine.apply(service("web", &[])), machine.noop(service("web", &[]))] {
@@ -53,16 +53,16 @@ fn without_systemd_nothing_can_be_managed() {
             failure(&transaction).chain,
             [
                 "no provider can work on this host",
-                "systemd: it does not run here: there is no \"/run/systemd/system\""
+                "systemd: it is not running: \"/run/systemd/system\" does not exist"
             ]
         );
-        assert_eq!(failure(&transaction).hints, ["`control` says on which machines a service is managed"]);
+        assert_eq!(failure(&transaction).hints, ["limit the service to some machines with `control`"]);
     }
     assert_eq!(machine.runner.lines(), [""; 0]);
 }
 
 #[test]
-fn a_unit_that_is_not_there_is_named_with_those_near_to_it() {
+fn missing_unit_is_reported_with_suggestions() {
     let machine = Machine::new();
     machine.has("inactive dead", &["LoadState=not-found", "UnitFileState="]);
     machine.prints(
@@ -71,14 +71,14 @@ fn a_unit_that_is_not_there_is_named_with_those_near_to_it() {
     );
     let transaction = machine.noop(service("web", &[]));
     let failure = failure(&transaction);
-    assert_eq!(failure.chain, ["service not found: there is no unit `web.service`"]);
+    assert_eq!(failure.chain, ["service not found: unit `web.service` does not exist"]);
     assert_eq!(failure.hints, ["did you mean `webd.service`?"]);
     assert_eq!(failure.missing.as_deref(), Some(&Missing::Unit("web.service".to_owned())));
     assert_eq!(machine.done(), [""; 0]);
 }
 
 #[test]
-fn an_instance_that_is_not_there_lacks_its_template() {
+fn missing_instance_lacks_its_template() {
     let machine = Machine::new();
     machine.has_all(&[("web@one.service", "inactive dead", &["LoadState=not-found"])]);
     let transaction = machine.noop(service("web@one", &[]));
@@ -87,7 +87,7 @@ fn an_instance_that_is_not_there_lacks_its_template() {
 }
 
 #[test]
-fn what_it_is_doing_is_awaited() {
+fn transition_is_waited_for() {
     let machine = Machine::new();
     for _ in 0..4 {
         machine.has("activating start-pre", &[]);
@@ -99,7 +99,7 @@ fn what_it_is_doing_is_awaited() {
 }
 
 #[test]
-fn what_it_is_doing_is_awaited_no_longer_than_it_may_take() {
+fn wait_for_a_transition_is_limited() {
     for (words, others, properties, seconds) in [
         ("activating start", &["TimeoutStartUSec=20s"][..], &[][..], 20),
         ("deactivating stop-sigterm", &["TimeoutStopUSec=10s"], &[("ensure", "stopped")], 10),
@@ -118,7 +118,7 @@ fn what_it_is_doing_is_awaited_no_longer_than_it_may_take() {
 }
 
 #[test]
-fn what_says_nothing_of_systemd_is_told_with_its_cause() {
+fn failed_queries_are_reported_with_the_cause() {
     let machine = Machine::new();
     let line = "show --property=";
     let asked = {
@@ -141,19 +141,19 @@ fn what_says_nothing_of_systemd_is_told_with_its_cause() {
 }
 
 #[test]
-fn a_user_has_services_too() {
+fn user_services_are_managed() {
     let mut machine = Machine::new();
     let transaction = machine.apply(service("web", &[("user", "true")]));
     assert_eq!(
         failure(&transaction).chain,
         [
-            "the services of the user who runs ccm can't be reached",
-            "XDG_RUNTIME_DIR is not set, and there is no \"/run/user/0\""
+            "cannot reach the services of the user who runs ccm",
+            "XDG_RUNTIME_DIR is not set and \"/run/user/0\" does not exist"
         ]
     );
     machine.files.directories.insert("/run/user/0".into());
     let transaction = machine.apply(service("web", &[("user", "true")]));
-    assert_eq!(failure(&transaction).chain, ["systemctl says nothing of `web.service`"]);
+    assert_eq!(failure(&transaction).chain, ["systemctl printed nothing about `web.service`"]);
     let command = &machine.runner.ran()[0];
     assert!(command.environment.contains(&("XDG_RUNTIME_DIR".to_owned(), "/run/user/0".to_owned())));
     assert_eq!(command.args[0], "--user");
@@ -161,7 +161,7 @@ fn a_user_has_services_too() {
 }
 
 #[test]
-fn what_has_no_effect_is_said() {
+fn properties_without_effect_are_warned_of() {
     let machine = Machine::new();
     machine.has("active running", &["UnitFileState=static", "NeedDaemonReload=yes"]);
     let transaction = machine.apply(service("web", &[("enable", "false")]));
@@ -169,14 +169,14 @@ fn what_has_no_effect_is_said() {
     assert_eq!(
         transaction.warnings,
         [
-            "`enable: false` has no effect: the unit is static, and starts when something else needs it; `masked: true` prevents that",
-            "its unit file has changed since it was started; `subscribe` to the file has it restarted"
+            "`enable: false` has no effect on a static unit, which starts when something else needs it; set `masked: true` to prevent that",
+            "its unit file changed after it was started; subscribe to the file to restart the service"
         ]
     );
 }
 
 #[test]
-fn many_are_read_at_once() {
+fn services_are_read_with_one_call() {
     let machine = Machine::new();
     machine.has_all(&[
         ("web.service", "active running", &[]),
@@ -195,7 +195,7 @@ fn many_are_read_at_once() {
 }
 
 #[test]
-fn what_holds_for_all_units_is_asked_for_once() {
+fn unit_paths_are_queried_once_for_all_units() {
     let machine = Machine::new();
     let missing = &["LoadState=not-found"][..];
     machine.has_all(&[
@@ -210,16 +210,16 @@ fn what_holds_for_all_units_is_asked_for_once() {
 }
 
 #[test]
-fn one_that_keeps_all_from_being_read_fails_alone() {
+fn unreadable_service_fails_alone() {
     let machine = Machine::new();
     machine.has("active running", &[]);
     let transactions = machine.run(vec![service("web", &[]), service("database", &[])], false);
     assert_eq!(transactions[0].outcome, Outcome::Unchanged);
-    assert_eq!(failure(&transactions[1]).chain, ["systemctl says nothing of `database.service`"]);
+    assert_eq!(failure(&transactions[1]).chain, ["systemctl printed nothing about `database.service`"]);
 }
 
 #[test]
-fn a_service_that_would_be_started_brings_no_unit() {
+fn started_service_provides_no_unit() {
     let machine = Machine::new();
     machine.has_all(&[
         ("web.service", "inactive dead", &[]),
@@ -227,11 +227,11 @@ fn a_service_that_would_be_started_brings_no_unit() {
     ]);
     let transactions = machine.run(vec![service("web", &[]), service("nosuch", &[])], true);
     assert!(matches!(transactions[0].outcome, Outcome::WouldChange { .. }));
-    assert_eq!(failure(&transactions[1]).chain, ["service not found: there is no unit `nosuch.service`"]);
+    assert_eq!(failure(&transactions[1]).chain, ["service not found: unit `nosuch.service` does not exist"]);
 }
 
 #[test]
-fn what_would_be_removed_brings_no_unit() {
+fn removed_file_provides_no_unit() {
     let mut machine = Machine::new();
     machine.files.directories.insert("/opt".into());
     machine.files.files.insert("/opt/web.service".into());
@@ -239,11 +239,11 @@ fn what_would_be_removed_brings_no_unit() {
     let file = crate::build::resource("file", "/opt/web.service", &[("ensure", "absent")]);
     let transactions = machine.run(vec![file, service("web", &[])], true);
     assert!(matches!(transactions[0].outcome, Outcome::WouldChange { .. }));
-    assert_eq!(failure(&transactions[1]).chain, ["service not found: there is no unit `web.service`"]);
+    assert_eq!(failure(&transactions[1]).chain, ["service not found: unit `web.service` does not exist"]);
 }
 
 #[test]
-fn noop_does_not_know_a_unit_before_its_mask_is_removed() {
+fn noop_cannot_judge_a_unit_before_its_mask_is_removed() {
     let mut machine = Machine::new();
     let mask = "/etc/systemd/system/web.service";
     machine.files.directories.insert("/etc/systemd/system".into());
@@ -256,7 +256,7 @@ fn noop_does_not_know_a_unit_before_its_mask_is_removed() {
 }
 
 #[test]
-fn noop_does_not_know_a_unit_before_its_file() {
+fn noop_cannot_judge_a_unit_before_its_file_exists() {
     let mut machine = Machine::new();
     machine.files.directories.insert("/etc/systemd/system".into());
     machine.has("inactive dead", &["LoadState=not-found"]);

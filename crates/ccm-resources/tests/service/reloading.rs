@@ -1,4 +1,4 @@
-//! When systemd is made to read its unit files again.
+//! Reloading of unit files by systemd.
 
 use ccm_model::Outcome;
 
@@ -7,7 +7,7 @@ use crate::run::failure;
 use crate::service;
 
 #[test]
-fn changed_unit_files_are_read_before_a_start() {
+fn changed_unit_files_are_reloaded_before_a_start() {
     let machine = Machine::new();
     machine.has("inactive dead", &["NeedDaemonReload=yes"]);
     machine.has("inactive dead", &[]);
@@ -17,7 +17,7 @@ fn changed_unit_files_are_read_before_a_start() {
 }
 
 #[test]
-fn nothing_is_read_again_where_nothing_has_changed() {
+fn unchanged_unit_files_are_not_reloaded() {
     let machine = Machine::new();
     machine.has("inactive dead", &["DropInPaths=/etc/systemd/system/web.service.d/a.conf"]);
     machine
@@ -31,7 +31,7 @@ fn nothing_is_read_again_where_nothing_has_changed() {
 }
 
 #[test]
-fn a_new_directory_of_additions_is_read() {
+fn new_drop_in_directory_is_loaded() {
     let mut machine = Machine::new();
     machine.files.directories.insert("/etc/systemd/system/web.service.d".into());
     machine.has("inactive dead", &[]);
@@ -42,7 +42,7 @@ fn a_new_directory_of_additions_is_read() {
 }
 
 #[test]
-fn a_new_unit_file_that_systemd_does_not_know_is_read() {
+fn new_unit_file_is_loaded() {
     let mut machine = Machine::new();
     machine.files.files.insert("/etc/systemd/system/web.service".into());
     machine.has("inactive dead", &["LoadState=not-found", "UnitFileState="]);
@@ -56,7 +56,7 @@ fn a_new_unit_file_that_systemd_does_not_know_is_read() {
 }
 
 #[test]
-fn what_shows_only_then_can_fail_it() {
+fn failure_found_after_a_reload_is_reported() {
     let machine = Machine::new();
     machine.has("inactive dead", &["NeedDaemonReload=yes"]);
     let error =
@@ -65,7 +65,7 @@ fn what_shows_only_then_can_fail_it() {
     let transaction = machine.apply(service("web", &[]));
     assert_eq!(
         failure(&transaction).chain,
-        ["`web.service` can't be started", "Unit web.service has a bad unit file setting"]
+        ["cannot start `web.service`", "Unit web.service has a bad unit file setting"]
     );
     assert!(!failure(&transaction).changed);
     assert_eq!(machine.done(), ["daemon-reload"]);

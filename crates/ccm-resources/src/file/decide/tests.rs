@@ -60,7 +60,7 @@ fn state(file: &DesiredFile, found: &str, differs: &str) -> FileState {
 }
 
 #[test]
-fn every_row_of_the_table_holds() {
+fn decisions_match_the_table() {
     let rows = assert_rows(TABLE, |[ensure, asks, found, differs]| {
         let file = file(ensure, asks);
         decide(&file, &state(&file, found, differs))
@@ -69,7 +69,7 @@ fn every_row_of_the_table_holds() {
 }
 
 #[test]
-fn with_a_place_for_it_the_old_content_is_kept() {
+fn backup_needs_a_state_directory() {
     let file = file("present", "content,backup");
     let state = FileState { can_back_up: true, ..state(&file, "file", "content") };
     assert!(matches!(plan(&file, &state), FilePlan::Update(_)));
@@ -92,7 +92,7 @@ fn diff(
 }
 
 #[test]
-fn a_diff_shows_content_where_it_is_asked_for() {
+fn diff_shows_content_if_requested() {
     let as_is = |_: &mut FileState| ();
     let shown = |ensure, asks, found, differs| diff(ensure, asks, found, differs, as_is);
     assert_eq!(
@@ -114,7 +114,7 @@ fn a_diff_shows_content_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_diff_says_why_it_shows_no_lines() {
+fn diff_explains_missing_lines() {
     let with = |change: fn(&mut FileState)| diff("present", "content", "file", "content", change).unwrap();
     let binary = with(|state| state.desired.content = Some(vec![0xff, 0]));
     assert_eq!(binary, "binary content differs (sha256 old → new)\n");
@@ -131,7 +131,7 @@ fn a_diff_says_why_it_shows_no_lines() {
 }
 
 #[test]
-fn a_diff_shows_carriage_returns() {
+fn diff_shows_carriage_returns() {
     let shown = diff("present", "content", "file", "content", |state| {
         state.desired.content = Some(b"a\nb\rc\nold\r".to_vec());
         let target = state.found.target.as_mut().unwrap();
@@ -143,13 +143,16 @@ fn a_diff_shows_carriage_returns() {
 }
 
 #[test]
-fn what_is_not_as_wanted_afterwards_is_a_failure() {
+fn undesired_state_after_a_change_is_a_failure() {
     let file = file("present", "content,mode");
     let done = FileEffect { sha256: Some("new".to_owned()) };
     assert_eq!(FileResource::verify(&file, &state(&file, "file", "-"), &done), Ok(Verified::Changed));
     let failure = FileResource::verify(&file, &state(&file, "file", "content,mode"), &done).unwrap_err();
     assert_eq!(
         failure.chain,
-        ["it is not as wanted after the change", "the content differs; the mode is 0600, not 0644"]
+        [
+            "it is not in the desired state after the change",
+            "the content differs; the mode is 0600, not 0644"
+        ]
     );
 }

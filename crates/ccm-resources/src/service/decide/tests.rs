@@ -25,7 +25,7 @@ fn state(unit: &str, file: &str, triggered: bool) -> ServiceState {
     let load = match () {
         () if is("not-found") || is("unread") => Load::NotFound,
         () if is("masked") => Load::Masked,
-        () if is("bad") => Load::Bad("it has a mistake".to_owned()),
+        () if is("bad") => Load::Bad("bad setting".to_owned()),
         () => Load::Loaded,
     };
     let unit = Unit {
@@ -62,7 +62,7 @@ fn state(unit: &str, file: &str, triggered: bool) -> ServiceState {
 }
 
 #[test]
-fn every_row_of_the_table_holds() {
+fn decisions_match_the_table() {
     let rows = assert_rows(TABLE, |[ensure, asks, unit, file, trigger]| {
         let is_triggered = trigger == "yes";
         let trigger = is_triggered.then_some(Trigger::Changed);
@@ -72,7 +72,7 @@ fn every_row_of_the_table_holds() {
 }
 
 #[test]
-fn what_was_done_is_verified() {
+fn effects_are_verified() {
     let verified = |ensure, unit, file, verb| {
         let done = ServiceEffect { verb, ..ServiceEffect::default() };
         ServiceKind::verify(&service(ensure, "-"), &state(unit, file, false), &done)
@@ -84,15 +84,15 @@ fn what_was_done_is_verified() {
     assert_eq!(verified("stopped", "stopped", "disabled", Some(Verb::Stop)), Ok(Verified::Changed));
     assert_eq!(
         verified("running", "failed", "disabled", started).unwrap_err(),
-        "it is not as wanted after the change: it has failed: result: exit-code"
+        "it is not in the desired state after the change: it has failed: result: exit-code"
     );
     assert_eq!(
         verified("running", "stopped", "disabled", started).unwrap_err(),
-        "it is not as wanted after the change: it is not running"
+        "it is not in the desired state after the change: it is not running"
     );
     assert_eq!(
         verified("running", "done", "static", None).unwrap_err(),
-        "it is not as wanted after the change: it is not running"
+        "it is not in the desired state after the change: it is not running"
     );
     let nothing = ServiceEffect { nothing: true, ..ServiceEffect::default() };
     let verified = ServiceKind::verify(&service("running", "-"), &state("running", "-", false), &nothing);
@@ -100,7 +100,7 @@ fn what_was_done_is_verified() {
 }
 
 #[test]
-fn the_end_of_a_process_is_told() {
+fn exit_of_a_process_is_described() {
     let told = |activity, result: &str, main: Option<&str>| {
         let main_process = main.map(str::to_owned);
         exit_description(&Unit { activity, result: result.to_owned(), main_process, ..Unit::default() })

@@ -1,4 +1,4 @@
-//! What this machine may not show: other owners, on a machine that the test invents.
+//! Files with other owners, on a fake machine.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn runs(files: &FakeFiles) -> Runs<'_> {
 }
 
 #[test]
-fn owner_and_group_are_managed_by_name_and_number() {
+fn owner_and_group_may_be_names_or_numbers() {
     let files = machine();
     files.entries.borrow_mut().insert("/etc/f".into(), FakeFile::of("content"));
     let transaction = runs(&files).apply(file("/etc/f", &[("owner", "app"), ("group", "200")]));
@@ -44,14 +44,14 @@ fn owner_and_group_are_managed_by_name_and_number() {
 }
 
 #[test]
-fn an_absent_file_needs_no_owner() {
+fn absent_file_needs_no_owner() {
     let files = machine();
     let transaction = runs(&files).apply(file("/etc/f", &[("ensure", "absent"), ("owner", "nosuch user")]));
     assert_eq!(transaction.outcome, Outcome::Unchanged);
 }
 
 #[test]
-fn a_source_is_looked_for_beside_the_manifest() {
+fn source_is_read_beside_the_manifest() {
     let files = machine();
     files.entries.borrow_mut().insert("/srv/files/f".into(), FakeFile::of("content"));
     let transaction = runs(&files).apply(file("/etc/f", &[("source", "files/f")]));
@@ -63,7 +63,7 @@ fn a_source_is_looked_for_beside_the_manifest() {
 }
 
 #[test]
-fn noop_fails_where_a_mount_is_in_the_way_as_a_run_does() {
+fn noop_fails_on_a_mount_point_like_a_run() {
     let mut files = machine();
     files.entries.borrow_mut().insert("/etc/f".into(), FakeFile::of("content"));
     files.entries.borrow_mut().insert("/etc/d".into(), FakeFile::directory());
@@ -84,19 +84,15 @@ fn noop_fails_where_a_mount_is_in_the_way_as_a_run_does() {
 }
 
 #[test]
-fn noop_foresees_an_owner_that_can_not_be_given() {
+fn noop_warns_of_a_forbidden_owner() {
     let mut files = machine();
     files.entries.borrow_mut().insert("/etc/f".into(), FakeFile::of("content"));
     files.runs_as = Some(100);
     for (name, properties, warning) in [
-        (
-            "/etc/f",
-            &[("content", "other")][..],
-            Some("ccm can't give a file to user root and group root as who it runs"),
-        ),
+        ("/etc/f", &[("content", "other")][..], Some("only root can give a file to root:root")),
         ("/etc/f", &[("content", "other"), ("owner", "app"), ("group", "100")], None),
         ("/etc/new", &[("content", "other")], None),
-        ("/etc/new", &[("owner", "web")], Some("ccm can't give a file to user web as who it runs")),
+        ("/etc/new", &[("owner", "web")], Some("only root can give a file to user web")),
     ] {
         let transaction = Runs { noop: true, ..runs(&files) }.apply(file(name, properties));
         assert!(matches!(transaction.outcome, Outcome::WouldChange { .. }), "{transaction:?}");
@@ -105,7 +101,7 @@ fn noop_foresees_an_owner_that_can_not_be_given() {
 }
 
 #[test]
-fn content_that_is_not_managed_is_read_only_for_a_checksum_that_is_reported() {
+fn unmanaged_content_is_read_only_for_a_reported_checksum() {
     let big = |mode| FakeFile { mode, ..FakeFile::of("a log") };
     for (found, described, noop, reads) in [
         (0o640, false, false, 0),
@@ -137,7 +133,7 @@ fn content_that_is_not_managed_is_read_only_for_a_checksum_that_is_reported() {
 }
 
 #[test]
-fn of_a_link_a_failure_reports_the_checksum_of_what_is_behind() {
+fn failure_on_a_link_reports_the_checksum_of_its_target() {
     let files = machine();
     let link = FakeFile { link: true, mode: 0o600, ..FakeFile::of("behind") };
     files.entries.borrow_mut().insert("/etc/f".into(), link);

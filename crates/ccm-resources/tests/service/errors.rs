@@ -1,4 +1,4 @@
-//! What is refused before anything runs.
+//! Errors that are found before a run.
 
 use ccm_model::{Claim, ClaimKind};
 
@@ -6,7 +6,7 @@ use crate::build::mistakes;
 use crate::service;
 
 #[test]
-fn mistakes_are_told_with_advice() {
+fn invalid_services_are_rejected_with_hints() {
     for (name, properties, expected) in [
         ("web", &[][..], &[][..]),
         ("web@one.service", &[("enable", "true"), ("masked", "false"), ("on_refresh", "reload")], &[]),
@@ -15,36 +15,28 @@ fn mistakes_are_told_with_advice() {
             "/etc/systemd/system/web.service",
             &[],
             &[
-                "`/etc/systemd/system/web.service` is a path, not the name of a unit | the name of a service resource is that of its unit, like `nginx` or `backup.timer`",
+                "`/etc/systemd/system/web.service` is a path, not a unit name | name the unit, like `nginx` or `backup.timer`",
             ],
         ),
         (
             "web one",
             &[],
             &[
-                "`web one` holds ` `, which no name of a unit can | `systemd-escape` writes any text as a part of a name",
+                "`web one` contains ` `, which is not allowed in a unit name | escape the text with `systemd-escape`",
             ],
         ),
-        (
-            "web@",
-            &[],
-            &["`web@` is a template, which does not run itself | name an instance of it, like `web@NAME`"],
-        ),
-        (
-            "web",
-            &[("masked", "true")],
-            &["a service that is masked can't be started | add `ensure: stopped`"],
-        ),
+        ("web@", &[], &["`web@` is a template | name an instance of it, like `web@NAME`"]),
+        ("web", &[("masked", "true")], &["a masked service cannot be started | add `ensure: stopped`"]),
         (
             "web",
             &[("ensure", "stopped"), ("masked", "true"), ("enable", "true")],
-            &["a service that is masked can't be enabled | drop `enable` or `masked`"],
+            &["a masked service cannot be enabled | drop `enable` or `masked`"],
         ),
         (
             "web",
             &[("ensure", "stopped"), ("on_refresh", "reload")],
             &[
-                "`on_refresh` has no meaning with `ensure: stopped` | what is stopped is left alone by a refresh",
+                "`on_refresh` is not allowed with `ensure: stopped` | remove it: a stopped service is not refreshed",
             ],
         ),
         (
@@ -52,11 +44,7 @@ fn mistakes_are_told_with_advice() {
             &[("on_refresh", "relaod")],
             &["expected `restart`, `reload` or `reload-or-restart`, found `relaod` | did you mean `reload`?"],
         ),
-        (
-            "web",
-            &[("timeout", "0")],
-            &["no service starts or stops in no time | write how long it may take, like `90s`"],
-        ),
+        ("web", &[("timeout", "0")], &["`timeout` must not be zero | write a duration like `90s`"]),
         ("web", &[("timeout", "30")], &["`30` has no unit | write `30s` for seconds or `30m` for minutes"]),
         ("web", &[("enabled", "true")], &["unknown property `enabled` | did you mean `enable`?"]),
         (
@@ -70,18 +58,18 @@ fn mistakes_are_told_with_advice() {
 }
 
 #[test]
-fn providers_of_other_tools_come_with_advice() {
+fn other_init_systems_come_with_advice() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "service").expect("the type");
     for written in ["sysv", "init", "openrc", "upstart"] {
         let advice = spec.provider_advice(written).unwrap_or_default();
-        assert!(advice.contains("systemd alone") && advice.contains("an `exec`"), "{written}: {advice}");
+        assert!(advice.contains("only systemd") && advice.contains("an `exec`"), "{written}: {advice}");
     }
     assert_eq!(spec.provider_advice("systemctl"), None, "it is near enough to what was meant");
 }
 
 #[test]
-fn a_service_with_two_names_is_one() {
+fn two_names_of_a_service_make_one_claim() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "service").expect("the type");
     for (name, properties, expected) in [

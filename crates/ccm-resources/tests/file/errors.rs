@@ -1,4 +1,4 @@
-//! What is found before anything runs.
+//! Errors that are found before a run.
 
 use ccm_model::{Claim, ClaimKind, PathKind};
 
@@ -6,13 +6,13 @@ use crate::build::mistakes;
 use crate::file;
 
 #[test]
-fn what_is_right_has_no_mistakes() {
+fn valid_files_have_no_errors() {
     for (name, properties) in [
         ("/etc/motd", &[][..]),
         ("/etc/motd", &[("content", "5.10"), ("mode", "0644"), ("owner", "root"), ("group", "0")]),
         ("/etc/motd", &[("content", ""), ("mode", "0o644"), ("backup", "true")]),
         ("/etc/motd", &[("source", "files/motd"), ("mode", "7777")]),
-        // The loader renders a template, unless the resource is switched off.
+        // The loader renders a template, unless `control` is off.
         ("/etc/motd", &[("source", "motd.j2")]),
         ("/srv/a..b/.c", &[("ensure", "directory"), ("mode", "0"), ("backup", "true")]),
         ("/srv/old", &[("ensure", "absent"), ("force", "true")]),
@@ -24,13 +24,12 @@ fn what_is_right_has_no_mistakes() {
 }
 
 #[test]
-fn a_secret_that_everybody_could_read_is_warned_of() {
+fn world_readable_secret_is_warned_of() {
     let warning = |what: &str| {
-        format!(
-            "{what}, and without `mode` the file is made with 0644, which everybody can read | set `mode: \"0600\"`"
-        )
+        format!("{what}, but without `mode` everybody can read the new file (0644) | set `mode: \"0600\"`")
     };
-    let (sensitive, holds) = (warning("this is sensitive"), warning("this holds a sensitive value"));
+    let (sensitive, holds) =
+        (warning("the content is sensitive"), warning("the content holds a sensitive value"));
     for (properties, expected) in [
         (&[("content", "a"), ("sensitive", "true")][..], &[&sensitive][..]),
         (&[("source", "a"), ("sensitive", "true")], &[&sensitive]),
@@ -39,7 +38,7 @@ fn a_secret_that_everybody_could_read_is_warned_of() {
         (&[("content", "password=hunter22\n"), ("mode", "0644")], &[]),
         (&[("content", "a"), ("sensitive", "true"), ("mode", "0600")], &[]),
         (&[("content", "a"), ("sensitive", "false")], &[]),
-        // Nothing is made that would need one.
+        // No new file would need a mode.
         (&[("sensitive", "true")], &[]),
         (&[("sensitive", "true"), ("ensure", "absent")], &[]),
         (&[("content", "password=hunter2")], &[]),
@@ -50,31 +49,31 @@ fn a_secret_that_everybody_could_read_is_warned_of() {
 }
 
 #[test]
-fn mistakes_in_properties_are_named() {
+fn invalid_properties_are_rejected() {
     for (properties, expected) in [
         (
             &[("content", "a"), ("source", "b")][..],
-            "`content` and `source` are both given | keep one of them",
+            "`content` and `source` exclude each other | keep one of them",
         ),
         (
             &[("content", "a"), ("ensure", "absent")],
-            "`content` has no meaning with `ensure: absent` | what is absent has no content",
+            "`content` is not allowed with `ensure: absent` | remove it: an absent file has no content",
         ),
         (
             &[("source", "a"), ("ensure", "directory")],
-            "`source` has no meaning with `ensure: directory` | a directory has no content of its own",
+            "`source` is not allowed with `ensure: directory` | remove it: a directory has no content",
         ),
         (
             &[("force", "true")],
-            "`force` has a meaning with `ensure: absent` only | it removes a directory with everything in it",
+            "`force` is only allowed with `ensure: absent` | remove it: it only lets a directory be removed with its content",
         ),
         (
             &[("force", "true"), ("ensure", "directory")],
-            "`force` has a meaning with `ensure: absent` only | it removes a directory with everything in it",
+            "`force` is only allowed with `ensure: absent` | remove it: it only lets a directory be removed with its content",
         ),
         (
             &[("force", "true"), ("backup", "true"), ("ensure", "absent")],
-            "`backup` can't keep what `force` removes | it keeps the content of one file; drop one of them",
+            "`backup` and `force` exclude each other | remove one of them: `backup` keeps the content of a file, not of a directory",
         ),
         (
             &[("mode", "<644>")],
@@ -86,16 +85,19 @@ fn mistakes_in_properties_are_named() {
         ),
         (
             &[("mode", "u+x")],
-            "`u+x` is not a mode in octal digits | symbolic modes are not supported: write it like `0644`",
+            "`u+x` is not a mode in octal digits | write an octal mode like `0644`: symbolic modes are not supported",
         ),
         (
             &[("mode", "rw-r--r--")],
-            "`rw-r--r--` is not a mode in octal digits | symbolic modes are not supported: write it like `0644`",
+            "`rw-r--r--` is not a mode in octal digits | write an octal mode like `0644`: symbolic modes are not supported",
         ),
-        (&[("mode", "0888")], "`0888` is not a mode in octal digits | write it like `0644`"),
-        (&[("mode", "0o")], "`0o` is not a mode in octal digits | write it like `0644`"),
-        (&[("mode", "10000")], "`10000` is not a mode: the largest is `7777`"),
-        (&[("mode", "77777777777777777777")], "`77777777777777777777` is not a mode: the largest is `7777`"),
+        (&[("mode", "0888")], "`0888` is not a mode in octal digits | write a mode like `0644`"),
+        (&[("mode", "0o")], "`0o` is not a mode in octal digits | write a mode like `0644`"),
+        (&[("mode", "10000")], "`10000` is too large for a mode; the maximum is `7777`"),
+        (
+            &[("mode", "77777777777777777777")],
+            "`77777777777777777777` is too large for a mode; the maximum is `7777`",
+        ),
         (&[("owner", " ")], "the name of a user or group is empty"),
         (
             &[("owner", "root:root")],
@@ -103,17 +105,17 @@ fn mistakes_in_properties_are_named() {
         ),
         (&[("group", "a/b")], "`a/b` contains a character that no user or group name may contain"),
         (&[("mode", "0x1ff")], "`0x1ff` is not a mode in octal digits | write it like `0777`"),
-        (&[("source", "~/x")], "`~` is not expanded | write the whole path"),
+        (&[("source", "~/x")], "`~` is not expanded | write the full path"),
         (&[("owner", "4294967295")], "`4294967295` is too large for a user or group ID"),
         (&[("owner", "99999999999")], "`99999999999` is too large for a user or group ID"),
         (&[("source", "")], "the path is empty"),
         (
             &[("source", "https://example.org/motd")],
-            "a URL as `source` is not supported in this version | name a local file",
+            "a URL as `source` is not supported in this version | use the path of a local file",
         ),
         (
             &[("content", "a"), ("source", "motd.j2")],
-            "`content` and `source` are both given | keep one of them",
+            "`content` and `source` exclude each other | keep one of them",
         ),
         (&[("backup", "yes")], "expected a boolean, found the text `yes` | write `true`: `yes` is text"),
         (&[("contents", "a")], "unknown property `contents` | did you mean `content`?"),
@@ -123,7 +125,7 @@ fn mistakes_in_properties_are_named() {
 }
 
 #[test]
-fn a_file_shares_its_path_if_only_its_attributes_are_managed() {
+fn attributes_alone_claim_a_path_shared() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "file").expect("the type");
     for (properties, expected) in [
@@ -139,32 +141,32 @@ fn a_file_shares_its_path_if_only_its_attributes_are_managed() {
 }
 
 #[test]
-fn mistakes_in_names_are_named() {
-    let shortest = "write the shortest path that leads there";
+fn invalid_names_are_rejected() {
+    let shortest = "write the shortest form of the path";
     for (name, expected) in [
         (
             "etc/motd",
-            "`etc/motd` is not an absolute path | the name of a file resource is its path".to_owned(),
+            "`etc/motd` is not an absolute path | write the full path: the name of a file resource is its path".to_owned(),
         ),
-        ("/", "`/` can't be managed as a file".to_owned()),
-        ("//", "`/` can't be managed as a file".to_owned()),
+        ("/", "`/` cannot be managed as a file".to_owned()),
+        ("//", "`/` cannot be managed as a file".to_owned()),
         (
             "/etc/",
-            "the path `/etc/` ends with a slash | a directory is asked for with `ensure: directory`"
+            "the path `/etc/` ends with a slash | remove the slash, and use `ensure: directory` for a directory"
                 .to_owned(),
         ),
-        ("/etc//motd", format!("the path `/etc//motd` holds `//` | {shortest}")),
-        ("/etc/./motd", format!("the path `/etc/./motd` holds the part `.` | {shortest}")),
-        ("/etc/../motd", format!("the path `/etc/../motd` holds the part `..` | {shortest}")),
-        ("/etc/..", format!("the path `/etc/..` holds the part `..` | {shortest}")),
-        ("/etc/\0", "the name holds a NUL character".to_owned()),
+        ("/etc//motd", format!("the path `/etc//motd` contains `//` | {shortest}")),
+        ("/etc/./motd", format!("the path `/etc/./motd` contains the part `.` | {shortest}")),
+        ("/etc/../motd", format!("the path `/etc/../motd` contains the part `..` | {shortest}")),
+        ("/etc/..", format!("the path `/etc/..` contains the part `..` | {shortest}")),
+        ("/etc/\0", "the name contains a NUL character".to_owned()),
     ] {
         assert_eq!(mistakes(&file(name, &[])), [expected], "{name:?}");
     }
 }
 
 #[test]
-fn all_mistakes_are_named_at_once() {
+fn all_errors_are_reported_at_once() {
     let resource =
         file("a", &[("content", "a"), ("source", "b"), ("force", "true"), ("ensure", "directory")]);
     assert_eq!(mistakes(&resource).len(), 5);

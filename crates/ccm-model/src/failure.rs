@@ -19,7 +19,8 @@ pub struct Failure {
     pub property: Option<Box<str>>,
     /// Where the manifest asks for what failed.
     pub location: Option<Box<Location>>,
-    /// The error, then its causes: one layer each, lower case, no full stop.
+    /// Source chain: the text of the error, then of each cause, lower case and without a full stop. An error type can't
+    /// be stored and sent, its text can. What programs react to has fields of its own.
     pub chain: Vec<String>,
     /// Advice on what to do about it.
     pub hints: Vec<String>,

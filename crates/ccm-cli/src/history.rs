@@ -88,7 +88,7 @@ fn one(
         ExitCode::NothingRun
     })?;
     Ok(match output {
-        HistoryOutput::Text => run.text_with(&events),
+        HistoryOutput::Text => run.text_with(events),
         HistoryOutput::Json => format!("{:#}\n", run.json_with(&events)),
     })
 }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use ccm_graph::Graph;
 use ccm_model::{
-    Failure, FailureKind, Outcome, OwedCause, OwedRefresh, Refreshes as Summary, ResourceId, ResourceIndex,
-    SettledCause, SettledRefresh, StillOwed, Transaction, error_layers,
+    Failure, FailureKind, KeptBy, Outcome, OwedCause, OwedRefresh, Refreshes as Summary, ResourceId,
+    ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction, error_layers,
 };
 use ccm_redaction::Redactor;
 
@@ -249,9 +249,9 @@ impl<'a> Refreshes<'a> {
             }
         }
         let noop = if self.groups.policy(index).is_always_noop {
-            Some(OwedCause::NoopManifest)
+            Some(OwedCause::Noop { kept_by: Some(KeptBy::NoopManifest) })
         } else {
-            self.run.noop.then_some(OwedCause::Noop)
+            self.run.noop.then_some(OwedCause::Noop { kept_by: None })
         };
         let cause = pending_cause(transaction, noop.as_ref()).or(noop);
         for source in self.subscriptions(index) {
@@ -334,7 +334,7 @@ impl<'a> Refreshes<'a> {
             let kept_by = match cause {
                 Some(cause) if cause.kept_by().is_some() => cause.kept_by(),
                 // A subscriber without a turn shows nothing new.
-                None | Some(OwedCause::Skipped(_) | OwedCause::OtherManifest(_)) => continue,
+                None | Some(OwedCause::Skipped { .. } | OwedCause::OtherManifest { .. }) => continue,
                 Some(_) => None,
             };
             has_news |= kept_by != pending.kept_by;
@@ -366,7 +366,7 @@ impl<'a> Refreshes<'a> {
         });
         let still = |pair: Pair, pending: Pending, cause: Option<OwedCause>| {
             let refresh = refresh(&pair, &pending);
-            let cause = cause.unwrap_or(OwedCause::OtherManifest(pending.manifest));
+            let cause = cause.unwrap_or(OwedCause::OtherManifest { manifest: pending.manifest });
             StillOwed { subscriber: pair.subscriber.shown, refresh, cause }
         };
         let damage = ledger.damage().map(|damage| match ledger.file() {
@@ -407,7 +407,7 @@ fn pending_cause(transaction: &Transaction, noop: Option<&OwedCause>) -> Option<
         Outcome::Unchanged if transaction.provider.is_some() => None,
         Outcome::Unchanged => Some(OwedCause::NoValue),
         Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => noop.cloned(),
-        Outcome::Skipped { cause } => Some(OwedCause::Skipped(cause.clone())),
+        Outcome::Skipped { cause } => Some(cause.clone().into()),
         Outcome::Failed(_) => Some(OwedCause::Failed),
     }
 }

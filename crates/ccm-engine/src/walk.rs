@@ -14,6 +14,7 @@ use ccm_model::{
     Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex, Missing, Outcome,
     OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction,
 };
+use ccm_properties::OwnProperties;
 use tracing::{Instrument as _, debug, debug_span};
 
 use crate::batch::Batch;
@@ -151,7 +152,7 @@ impl<'a> Walk<'a> {
             None => self.have_turn(index, on_event).await,
         };
         let resource_type = self.run.resource_type(resource);
-        let table = resource_type.map(|found| found.properties()).unwrap_or_default();
+        let table = resource_type.map(OwnProperties::properties).unwrap_or_default();
         let requested = match (&resource.ensure, resource_type) {
             (Some(ensure), _) => ensure.value.clone(),
             (None, Some(found)) => found.ensures().first().copied().unwrap_or_default().to_owned(),

@@ -116,7 +116,7 @@ pub struct Named {
 }
 
 /// Finds what an expression names, without evaluating it.
-pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, (Diagnostic, SourceMap)> {
+pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, Box<(Diagnostic, SourceMap)>> {
     let mut texts = SourceMap::default();
     let source = texts.add("expression", text);
     let world = World::new(sources, SourceMap::default());
@@ -127,7 +127,7 @@ pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, (Diagnostic, So
             let place = Span::new(source, error.range.start, error.range.end);
             let mistake = Diagnostic::error(place, error.message.clone());
             let hints = hints(text, error.hints.clone());
-            return Err((hints.into_iter().fold(mistake, Diagnostic::with_hint), texts));
+            return Err(Box::new((hints.into_iter().fold(mistake, Diagnostic::with_hint), texts)));
         }
     };
     let mut named = Named::default();
@@ -262,7 +262,7 @@ mod tests {
             let request = ToEvaluate { expression: text.into(), ..ToEvaluate::default() };
             let found = evaluate(&request, &Nothing).diagnostics;
             assert_eq!(found[0].hints, ["an expression by itself stands without braces"], "{text}");
-            let (found, _) = named(text, &Nothing).expect_err(text);
+            let (found, _) = *named(text, &Nothing).expect_err(text);
             assert_eq!(found.hints, ["an expression by itself stands without braces"], "{text}");
         }
     }

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 use crate::{Fields, Outcome, OwedRefresh, Presentation, Properties, Reason, ResourceId, RunSummary};
 use serde::{Deserialize, Serialize};
 
-/// Something that happened. It says nothing about how it should be shown.
+/// Something that happened. It says nothing about how it should be shown. [`EventLine`](crate::EventLine) is the form
+/// that is written and read again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A run began.

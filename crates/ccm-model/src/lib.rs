@@ -9,7 +9,7 @@
 //! [`Diagnostic`]: a message, labels at spans, and hints.
 //!
 //! What can be run is a [`Catalog`]: [`Resource`]s in the order of the manifest, each with its [`ResourceId`], its
-//! [`Properties`] and its [`Dependency`] edges to others, and the [`Child`] manifests that it applies.
+//! [`Properties`] and its [`Dependency`] edges to others, and the [`Group`]s of the manifests that it applies.
 //!
 //! # From a catalog to a report
 //!
@@ -87,9 +87,9 @@ pub use outcome::{Outcome, SkipCause, StopCause};
 pub use presentation::Presentation;
 pub use protocol::{
     CATALOG_PROTOCOL, CatalogDocument, CatalogProtocol, EventDocument, EventLine, FailureLine, LineError,
-    OutcomeName, PROTOCOL_VERSION, PendingCause, PendingRefreshLine, START_PROTOCOL, SUMMARY_PROTOCOL,
-    SettledRefreshLine, StartLine, StartProtocol, StopLine, SummaryLine, SummaryProtocol,
-    TRANSACTION_PROTOCOL, TransactionLine, TransactionProtocol, event_schema,
+    OutcomeName, PROTOCOL_VERSION, PendingRefreshLine, START_PROTOCOL, SUMMARY_PROTOCOL, SettledRefreshLine,
+    StartLine, StartProtocol, StopLine, SummaryLine, SummaryProtocol, TRANSACTION_PROTOCOL, TransactionLine,
+    TransactionProtocol, event_schema,
 };
 pub use reason::Reason;
 pub use reference::{ReferenceError, ResourceId};

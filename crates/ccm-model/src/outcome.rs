@@ -38,7 +38,7 @@ pub enum Outcome {
 }
 
 /// Cause for which a resource was skipped.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 #[schemars(deny_unknown_fields)]
 pub enum SkipCause {
@@ -73,6 +73,7 @@ pub enum SkipCause {
         by: StopCause,
     },
     /// A cause that another version of ccm did not record, or that this version does not know.
+    #[default]
     #[serde(other)]
     Unknown,
 }

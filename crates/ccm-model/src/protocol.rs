@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::Event;
 
 pub use document::{CatalogDocument, EventDocument};
-pub use session::{PendingCause, PendingRefreshLine, SettledRefreshLine, StartLine, StopLine, SummaryLine};
+pub use session::{PendingRefreshLine, SettledRefreshLine, StartLine, StopLine, SummaryLine};
 pub use transaction::{FailureLine, OutcomeName, TransactionLine};
 
 /// Version of the JSON: the number in each protocol name.

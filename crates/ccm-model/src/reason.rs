@@ -17,6 +17,9 @@ pub struct Reason {
 }
 
 impl Reason {
+    /// Name of a rule that another version of ccm did not record.
+    pub const UNKNOWN_RULE: &str = "unknown";
+
     /// Builds a reason.
     pub fn new(rule: &'static str, text: impl Into<Cow<'static, str>>) -> Self {
         Self { rule: rule.into(), text: text.into() }

@@ -24,32 +24,46 @@ pub struct OwedRefresh {
 }
 
 /// A refresh that is owed at the end of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StillOwed {
-    /// The resource that has to be refreshed.
+    /// The resource to refresh.
     pub subscriber: ResourceId,
-    /// What it owes.
+    /// The refresh.
+    #[serde(flatten)]
     pub refresh: OwedRefresh,
-    /// Why this run did not refresh it.
+    /// Cause for which this run did not do the refresh.
+    #[serde(flatten)]
     pub cause: OwedCause,
 }
 
-/// Why a run did not do a refresh that is owed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// Cause for which a run did not do a pending refresh.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "cause", rename_all = "snake_case")]
 pub enum OwedCause {
     /// The subscriber failed.
     Failed,
-    /// The subscriber had no turn.
-    Skipped(SkipCause),
-    /// The run is in noop.
-    Noop,
-    /// The manifest of the subscriber is in noop, whatever the run is in.
-    NoopManifest,
-    /// A value that the subscriber needs was not there.
+    /// The subscriber was skipped.
+    Skipped {
+        /// Cause for which the subscriber was skipped.
+        #[serde(default)]
+        skip: SkipCause,
+        /// Setting of the manifest that keeps further runs from doing the refresh.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept_by: Option<KeptBy>,
+    },
+    /// The run, or the manifest of the subscriber, is in noop.
+    Noop {
+        /// Setting of the manifest that keeps further runs from doing the refresh.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept_by: Option<KeptBy>,
+    },
+    /// A value that the subscriber needs was missing.
     NoValue,
-    /// It is owed by another manifest, which keeps its ledger under the same name.
-    OtherManifest(String),
+    /// The refresh belongs to another manifest, which uses the same ledger.
+    OtherManifest {
+        /// That manifest.
+        manifest: String,
+    },
 }
 
 /// Setting of the manifest that keeps further runs from doing a pending refresh.
@@ -62,31 +76,39 @@ pub enum KeptBy {
     NoopManifest,
 }
 
+impl From<SkipCause> for OwedCause {
+    fn from(skip: SkipCause) -> Self {
+        let is_off = matches!(skip, SkipCause::NotManaged { .. });
+        Self::Skipped { skip, kept_by: is_off.then_some(KeptBy::Control) }
+    }
+}
+
 impl OwedCause {
     /// What keeps further runs of the manifest from doing the refresh, if something does.
     pub fn kept_by(&self) -> Option<KeptBy> {
         match self {
-            Self::Skipped(SkipCause::NotManaged { .. }) => Some(KeptBy::Control),
-            Self::NoopManifest => Some(KeptBy::NoopManifest),
-            _ => None,
+            Self::Skipped { kept_by, .. } | Self::Noop { kept_by } => *kept_by,
+            Self::Failed | Self::NoValue | Self::OtherManifest { .. } => None,
         }
     }
 
     /// Tells whether another run of the same manifest as it is comes to do the refresh.
     pub fn is_for_next_run(&self) -> bool {
-        self.kept_by().is_none()
-            && !matches!(self, Self::Skipped(SkipCause::NotSelected) | Self::OtherManifest(_))
+        let is_of_others =
+            matches!(self, Self::Skipped { skip: SkipCause::NotSelected, .. } | Self::OtherManifest { .. });
+        self.kept_by().is_none() && !is_of_others
     }
 }
 
 /// An owed refresh that nobody has to do any more.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettledRefresh {
-    /// The resource that should have been refreshed.
+    /// The resource that is not refreshed any more.
     pub subscriber: ResourceId,
-    /// What it owed.
+    /// The refresh.
+    #[serde(flatten)]
     pub refresh: OwedRefresh,
-    /// Why nobody has to do it.
+    /// Part of the manifest that was removed.
     pub cause: SettledCause,
 }
 

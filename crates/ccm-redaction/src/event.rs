@@ -79,9 +79,9 @@ impl Redactor {
             self.id(&mut still.subscriber);
             self.id(&mut still.refresh.source);
             match &mut still.cause {
-                OwedCause::Skipped(cause) => self.skip_cause(cause),
-                OwedCause::OtherManifest(name) => self.text(name),
-                OwedCause::Failed | OwedCause::Noop | OwedCause::NoopManifest | OwedCause::NoValue => {}
+                OwedCause::Skipped { skip, .. } => self.skip_cause(skip),
+                OwedCause::OtherManifest { manifest } => self.text(manifest),
+                OwedCause::Failed | OwedCause::Noop { .. } | OwedCause::NoValue => {}
             }
         }
         for settled in &mut refreshes.settled {

@@ -188,9 +188,9 @@ fn no_part_of_an_event_keeps_a_value() {
     let stopped = || StopCause::Failed { culprit: id() };
     let refreshes = || {
         let still = |cause| StillOwed { subscriber: id(), refresh: owed(), cause };
-        let skipped = OwedCause::Skipped(ccm_model::SkipCause::NotManaged { reason: says("reason") });
+        let skipped = OwedCause::from(ccm_model::SkipCause::NotManaged { reason: says("reason") });
         Refreshes {
-            owed: vec![still(skipped), still(OwedCause::OtherManifest(says("manifest")))],
+            owed: vec![still(skipped), still(OwedCause::OtherManifest { manifest: says("manifest") })],
             settled: vec![SettledRefresh {
                 subscriber: id(),
                 refresh: owed(),

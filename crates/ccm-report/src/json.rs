@@ -4,20 +4,19 @@ mod ids;
 mod line_writer;
 mod output;
 mod properties;
-mod refreshes;
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{
-    Event, FailureLine, Outcome, OutcomeName, ResourceId, RunSummary, SessionStarted, SkipCause, StartLine,
-    StartProtocol, StopCause, StopLine, SummaryLine, SummaryProtocol, Transaction, TransactionLine,
-    TransactionProtocol,
+    Event, FailureLine, Outcome, OutcomeName, OwedCause, PendingRefreshLine, ResourceId, RunSummary,
+    SessionStarted, SettledRefresh, SettledRefreshLine, SkipCause, StartLine, StartProtocol, StillOwed,
+    StopCause, StopLine, SummaryLine, SummaryProtocol, Transaction, TransactionLine, TransactionProtocol,
 };
 use serde::Serialize;
 
 use crate::idempotence::changed_again;
-use crate::text::{stopped, undone};
+use crate::text::{owed_cause, settled_cause, stopped, undone};
 
 pub use ids::Ids;
 use line_writer::LineWriter;
@@ -135,8 +134,8 @@ impl Encoder {
             counts: summary.counts,
             stopped: summary.stopped.as_ref().map(stop_line),
             message: summary.message.as_deref().map(Cow::from),
-            owed: refreshes.owed.iter().map(refreshes::pending).collect(),
-            settled: refreshes.settled.iter().map(refreshes::settled).collect(),
+            owed: refreshes.owed.iter().map(pending).collect(),
+            settled: refreshes.settled.iter().map(settled).collect(),
             ledger_damage: refreshes.damage.as_deref().map(Cow::from),
             ledger_error: refreshes.unwritten.as_slice().into(),
             changed_again: self.verifies.as_ref().map(|verified| verified.changed_again.as_slice().into()),
@@ -234,6 +233,18 @@ fn skip_reason(cause: &SkipCause) -> Option<Cow<'static, str>> {
         SkipCause::Stopped { by } => stopped(by).into(),
         SkipCause::Unknown => return None,
     })
+}
+
+fn pending(pending: &StillOwed) -> PendingRefreshLine<'_> {
+    let message = match &pending.cause {
+        OwedCause::Noop { kept_by: None } => "it is in noop".into(),
+        cause => owed_cause(cause).into(),
+    };
+    PendingRefreshLine { pending: Cow::Borrowed(pending), message }
+}
+
+fn settled(settled: &SettledRefresh) -> SettledRefreshLine<'_> {
+    SettledRefreshLine { settled: Cow::Borrowed(settled), message: settled_cause(settled).into() }
 }
 
 /// Returns the cause for which a run ended early, with its text.

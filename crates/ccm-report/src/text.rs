@@ -1,7 +1,7 @@
 //! The report for people: a line per resource, what belongs to it below, and a summary.
 
-pub(crate) mod layout;
-pub(crate) mod resource;
+mod layout;
+mod resource;
 pub(crate) mod summary;
 
 use std::fmt;
@@ -39,6 +39,8 @@ pub enum Verbosity {
 pub struct TextReport<W: Write> {
     out: Batch<W>,
     verbosity: Verbosity,
+    /// The run is one of a record.
+    is_record: bool,
     /// It is quiet only because this is a second run.
     verifying: bool,
     /// Named again at the end.
@@ -48,7 +50,12 @@ pub struct TextReport<W: Write> {
 impl<W: Write> TextReport<W> {
     /// Begins a report.
     pub fn new(out: W, verbosity: Verbosity) -> Self {
-        Self { out: Batch::new(out), verbosity, verifying: false, failed: Vec::new() }
+        Self { out: Batch::new(out), verbosity, is_record: false, verifying: false, failed: Vec::new() }
+    }
+
+    /// Begins a report on a run of a record.
+    pub(crate) fn of_record(out: W) -> Self {
+        Self { is_record: true, ..Self::new(out, Verbosity::Verbose) }
     }
 
     /// Writes what there is to say of an event.
@@ -94,7 +101,12 @@ impl<W: Write> TextReport<W> {
 
     /// Ends the report and says whether all of it was written.
     pub fn finish(self) -> Result<(), ReportError> {
-        self.out.finish().map(|_| ()).map_err(ReportError::Write)
+        self.into_inner().map(|_| ())
+    }
+
+    /// Ends the report and returns where it went if all of it was written.
+    pub(crate) fn into_inner(self) -> Result<W, ReportError> {
+        self.out.finish().map_err(ReportError::Write)
     }
 
     /// Appends the lines of an event and tells whether they must not wait.
@@ -134,7 +146,8 @@ impl<W: Write> TextReport<W> {
                 let message = run.message.as_deref().filter(|_| !quiet);
                 message.map_or(Ok(()), |message| layout::message(text, message))?;
                 let Refreshes { owed, settled, damage, unwritten } = &run.refreshes;
-                let is_shared = owed.iter().any(|still| matches!(still.cause, OwedCause::OtherManifest(_)));
+                let is_shared =
+                    owed.iter().any(|still| matches!(still.cause, OwedCause::OtherManifest { .. }));
                 let trouble = run.counts.failed + run.counts.unmet > 0
                     || run.stopped.is_some()
                     || is_shared
@@ -142,7 +155,7 @@ impl<W: Write> TextReport<W> {
                     || damage.is_some()
                     || !unwritten.is_empty();
                 if !quiet || trouble {
-                    summary::write(text, run, &self.failed)?;
+                    summary::write(text, run, &self.failed, self.is_record)?;
                 }
                 Ok(true)
             }

@@ -126,7 +126,10 @@ impl Session {
     /// Finds what an expression names and when it can be evaluated, without evaluating it.
     pub fn explain_expression(&self, expression: &str) -> Result<Named, ManifestErrors> {
         let machine = MachineSources::new(self, Facts::default(), None);
-        ccm_manifest::named(expression, &machine).map_err(|(error, texts)| self.errors(vec![error], &texts))
+        ccm_manifest::named(expression, &machine).map_err(|found| {
+            let (error, texts) = *found;
+            self.errors(vec![error], &texts)
+        })
     }
 
     /// Reads a file of values; standard input without a path.

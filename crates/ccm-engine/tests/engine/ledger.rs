@@ -114,15 +114,17 @@ fn owed_in(state: &Path) -> String {
 fn still(summary: &RunSummary) -> Vec<String> {
     let cause = |cause: &OwedCause| match cause {
         OwedCause::Failed => "failed".to_owned(),
-        OwedCause::Noop => "noop".to_owned(),
-        OwedCause::NoopManifest => "noop manifest".to_owned(),
+        OwedCause::Noop { kept_by: None } => "noop".to_owned(),
+        OwedCause::Noop { .. } => "noop manifest".to_owned(),
         OwedCause::NoValue => "no value".to_owned(),
-        OwedCause::OtherManifest(manifest) => format!("of {manifest}"),
-        OwedCause::Skipped(SkipCause::Unmet { culprits }) => format!("unmet because of {}", culprits[0].name),
-        OwedCause::Skipped(SkipCause::NotManaged { reason }) => reason.clone(),
-        OwedCause::Skipped(SkipCause::NotSelected) => "not selected".to_owned(),
-        OwedCause::Skipped(SkipCause::Stopped { .. }) => "stopped".to_owned(),
-        OwedCause::Skipped(other) => format!("{other:?}"),
+        OwedCause::OtherManifest { manifest } => format!("of {manifest}"),
+        OwedCause::Skipped { skip, .. } => match skip {
+            SkipCause::Unmet { culprits } => format!("unmet because of {}", culprits[0].name),
+            SkipCause::NotManaged { reason } => reason.clone(),
+            SkipCause::NotSelected => "not selected".to_owned(),
+            SkipCause::Stopped { .. } => "stopped".to_owned(),
+            other => format!("{other:?}"),
+        },
     };
     let owed = summary.refreshes.owed.iter();
     owed.map(|still| {

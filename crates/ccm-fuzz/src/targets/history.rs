@@ -55,8 +55,8 @@ fn look(state: &Scratch) {
     let run = history.find("0193").expect("a run");
     let events = history.events(run).expect("events");
     // Only what ccm colours itself may hold escapes.
-    plain(&run.text_with(&events).replace('\u{1b}', ""));
     run.json_with(&events);
+    plain(&run.text_with(events).replace('\u{1b}', ""));
     let execution = history.execution(run, "1").expect("a directory").expect("an execution");
     plain(&execution.text());
     execution.json();

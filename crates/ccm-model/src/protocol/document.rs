@@ -24,6 +24,10 @@ pub struct EventDocument {
 }
 
 /// A catalog as a document. Its properties are as the manifest has them, secrets included.
+///
+/// The fields are those of [`Catalog`] and what is in it. A span is `{source, start, end}`, a node is `{value, span}`.
+/// A value is one of `{"scalar": {text, style}}`, `{"list": [node, …]}` and
+/// `{"map": [{"key": {text, span}, "value": node}, …]}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CatalogDocument<'a> {
     /// Name of the protocol, with its version.

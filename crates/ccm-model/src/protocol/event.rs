@@ -4,18 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::{
-    OutcomeName, PendingCause, PendingRefreshLine, SettledRefreshLine, StartLine, SummaryLine,
-    TransactionLine,
-};
+use super::{OutcomeName, StartLine, SummaryLine, TransactionLine};
 use crate::{
-    Entry, Failure, FailureKind, KeptBy, Key, Map, Node, Outcome, OwedCause, Properties, Reason, Refreshes,
-    ResourceId, RunSummary, Scalar, ScalarStyle, SessionStarted, SettledRefresh, SkipCause, Span, StillOwed,
-    Transaction, Value,
+    Entry, Failure, FailureKind, Key, Map, Node, Outcome, Properties, Reason, Refreshes, ResourceId,
+    RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, Span, Transaction, Value,
 };
-
-/// Name of a rule that the version of ccm that wrote the line did not record.
-const UNKNOWN_RULE: &str = "unknown";
 
 impl From<StartLine<'_>> for SessionStarted {
     fn from(line: StartLine<'_>) -> Self {
@@ -34,7 +27,7 @@ impl From<TransactionLine<'_>> for Transaction {
             // The text of a skipped resource without a rule is that of the cause.
             line.rule.is_some() || line.outcome != OutcomeName::Skipped || line.skip.is_none()
         });
-        let rule = line.rule.map_or(UNKNOWN_RULE.into(), |rule| rule.into_owned().into());
+        let rule = line.rule.map_or(Reason::UNKNOWN_RULE.into(), |rule| rule.into_owned().into());
         let message = line.noop_message.unwrap_or_default().into_owned();
         let outcome = match line.outcome {
             OutcomeName::Unchanged => Outcome::Unchanged,
@@ -117,39 +110,11 @@ impl From<SummaryLine<'_>> for RunSummary {
             stopped: line.stopped.map(|stopped| stopped.cause),
             message: line.message.map(Cow::into_owned),
             refreshes: Refreshes {
-                owed: line.owed.into_iter().map(Into::into).collect(),
-                settled: line.settled.into_iter().map(Into::into).collect(),
+                owed: line.owed.into_iter().map(|line| line.pending.into_owned()).collect(),
+                settled: line.settled.into_iter().map(|line| line.settled.into_owned()).collect(),
                 damage: line.ledger_damage.map(Cow::into_owned),
                 unwritten: line.ledger_error.into_owned(),
             },
-        }
-    }
-}
-
-impl From<PendingRefreshLine<'_>> for StillOwed {
-    fn from(line: PendingRefreshLine<'_>) -> Self {
-        let cause = match line.cause {
-            PendingCause::Failed => OwedCause::Failed,
-            PendingCause::Skipped => {
-                OwedCause::Skipped(line.skip.map_or(SkipCause::Unknown, Cow::into_owned))
-            }
-            PendingCause::Noop if line.kept_by == Some(KeptBy::NoopManifest) => OwedCause::NoopManifest,
-            PendingCause::Noop => OwedCause::Noop,
-            PendingCause::NoValue => OwedCause::NoValue,
-            PendingCause::OtherManifest => {
-                OwedCause::OtherManifest(line.manifest.unwrap_or_default().into_owned())
-            }
-        };
-        Self { subscriber: line.subscriber.into_owned(), refresh: line.refresh.into_owned(), cause }
-    }
-}
-
-impl From<SettledRefreshLine<'_>> for SettledRefresh {
-    fn from(line: SettledRefreshLine<'_>) -> Self {
-        Self {
-            subscriber: line.subscriber.into_owned(),
-            refresh: line.refresh.into_owned(),
-            cause: line.cause,
         }
     }
 }

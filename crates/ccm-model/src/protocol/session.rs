@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StartProtocol, SummaryProtocol};
 use crate::json::{Nanoseconds, Timestamp, known};
-use crate::{Counts, KeptBy, OwedRefresh, ResourceId, SettledCause, SkipCause, StopCause};
+use crate::{Counts, ResourceId, SettledRefresh, StillOwed, StopCause};
 
 /// The first line of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,57 +89,24 @@ pub struct StopLine {
     pub message: String,
 }
 
-/// A refresh that is pending at the end of a run.
+/// A refresh that is pending at the end of a run, with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct PendingRefreshLine<'a> {
-    /// The resource to refresh.
-    pub subscriber: Cow<'a, ResourceId>,
     /// The refresh.
     #[serde(flatten)]
-    pub refresh: Cow<'a, OwedRefresh>,
-    /// Cause for which this run did not do the refresh.
-    pub cause: PendingCause,
+    pub pending: Cow<'a, StillOwed>,
     /// The cause, for people.
     pub message: Cow<'a, str>,
-    /// With the cause `skipped`: the cause for which the subscriber was skipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skip: Option<Cow<'a, SkipCause>>,
-    /// With the cause `other_manifest`: that manifest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub manifest: Option<Cow<'a, str>>,
-    /// Setting of the manifest that keeps further runs from doing the refresh.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept_by: Option<KeptBy>,
 }
 
-/// Cause for which a run did not do a pending refresh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PendingCause {
-    /// The subscriber failed.
-    Failed,
-    /// The subscriber was skipped.
-    Skipped,
-    /// The run, or the manifest of the subscriber, is in noop.
-    Noop,
-    /// A value that the subscriber needs was missing.
-    NoValue,
-    /// The refresh belongs to another manifest, which uses the same ledger.
-    OtherManifest,
-}
-
-/// A refresh that was cancelled.
+/// A refresh that was cancelled, with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct SettledRefreshLine<'a> {
-    /// The resource that is not refreshed any more.
-    pub subscriber: Cow<'a, ResourceId>,
     /// The refresh.
     #[serde(flatten)]
-    pub refresh: Cow<'a, OwedRefresh>,
-    /// Part of the manifest that was removed.
-    pub cause: SettledCause,
+    pub settled: Cow<'a, SettledRefresh>,
     /// The cause, for people.
     pub message: Cow<'a, str>,
 }

@@ -147,11 +147,12 @@ fn a_summary_comes_back() {
     let settled = |cause| SettledRefresh { subscriber: id("exec#b"), refresh: refresh(true), cause };
     let causes = [
         OwedCause::Failed,
-        OwedCause::Skipped(SkipCause::NotSelected),
-        OwedCause::Noop,
-        OwedCause::NoopManifest,
+        OwedCause::from(SkipCause::NotSelected),
+        OwedCause::from(SkipCause::NotManaged { reason: "off".to_owned() }),
+        OwedCause::Noop { kept_by: None },
+        OwedCause::Noop { kept_by: Some(KeptBy::NoopManifest) },
         OwedCause::NoValue,
-        OwedCause::OtherManifest("/m.yaml".to_owned()),
+        OwedCause::OtherManifest { manifest: "/m.yaml".to_owned() },
     ];
     let left = [SettledCause::NoSubscriber, SettledCause::NoSource, SettledCause::NoSubscription];
     let written = comes_back(&RunSummary {
@@ -168,9 +169,24 @@ fn a_summary_comes_back() {
         },
     });
     assert_eq!(written["duration"], 5_000);
-    let origin = json!({ "source": "file#/a", "run_id": "01", "since": "2024-11-19T07:06:40.123456Z" });
-    assert_eq!(written["refreshes"]["owed"][0]["refresh"], origin);
-    assert_eq!(written["refreshes"]["settled"][0]["refresh"]["assumed"], true);
+    let owed = |cause: serde_json::Value| {
+        let mut refresh = json!({
+            "subscriber": "exec#b", "source": "file#/a", "run_id": "01", "since": "2024-11-19T07:06:40.123456Z",
+        });
+        refresh.as_object_mut().expect("a map").extend(cause.as_object().expect("a map").clone());
+        refresh
+    };
+    let expected = [
+        json!({ "cause": "failed" }),
+        json!({ "cause": "skipped", "skip": { "cause": "not_selected" } }),
+        json!({ "cause": "skipped", "skip": { "cause": "not_managed", "reason": "off" }, "kept_by": "control" }),
+        json!({ "cause": "noop" }),
+        json!({ "cause": "noop", "kept_by": "noop_manifest" }),
+        json!({ "cause": "no_value" }),
+        json!({ "cause": "other_manifest", "manifest": "/m.yaml" }),
+    ];
+    assert_eq!(written["refreshes"]["owed"], serde_json::Value::Array(expected.map(owed).into()));
+    assert_eq!(written["refreshes"]["settled"][0]["assumed"], true);
     let files = vec![Artifact { name: "stdout.txt".into(), content: b"\xff\n".to_vec() }];
     comes_back(&Artifacts { id: id("exec#b"), position: 2, files });
     comes_back(&Fields::from([("b", 1.into()), ("a", json!([null, { "c": 0.5 }]))]));
@@ -230,6 +246,33 @@ proptest! {
         let written = comes_back(&CatalogDocument { protocol: CatalogProtocol::V1, catalog: Cow::Owned(catalog) });
         prop_assert_eq!(&written["protocol"], CATALOG_PROTOCOL);
     }
+}
+
+#[test]
+fn a_catalog_has_the_documented_shape() {
+    let span = Span { source: SourceId(0), start: 3, end: 7 };
+    let entry = |key: &str, value| Entry { key: Key { text: key.into(), span }, value: Node { value, span } };
+    let scalar = |text: &str| Value::Scalar(Scalar { text: text.into(), style: ScalarStyle::Plain });
+    let list = Value::List(vec![Node { value: scalar("0"), span }]);
+    let map = Value::Map(Map::new(vec![entry("A", scalar("b"))]));
+    let own = Map::new(vec![entry("returns", list), entry("environment", map)]);
+    let resource =
+        Resource { id: id("exec#a"), span, properties: Properties::new(own, None), ..Resource::default() };
+    let catalog = Catalog { resources: vec![resource], ..Catalog::default() };
+    let written = json!(CatalogDocument { protocol: CatalogProtocol::V1, catalog: Cow::Owned(catalog) });
+    let span = json!({ "source": 0, "start": 3, "end": 7 });
+    let key = |text: &str| json!({ "text": text, "span": span });
+    let scalar =
+        |text: &str| json!({ "value": { "scalar": { "text": text, "style": "plain" } }, "span": span });
+    let variables = json!({ "map": [{ "key": key("A"), "value": scalar("b") }] });
+    assert_eq!(written["catalog"]["resources"][0]["id"], "exec#a");
+    assert_eq!(
+        written["catalog"]["resources"][0]["properties"]["own"],
+        json!([
+            { "key": key("returns"), "value": { "value": { "list": [scalar("0")] }, "span": span } },
+            { "key": key("environment"), "value": { "value": variables, "span": span } },
+        ])
+    );
 }
 
 /// A line of version 0.1.

@@ -1,9 +1,9 @@
 use std::time::UNIX_EPOCH;
 
 use ccm_model::{
-    Counts, Entry, EventLine, Failure, FailureKind, Fields, Key, Location, Map, Node, OwedCause, OwedRefresh,
-    Properties, Reason, Refreshes, ResourceId, SettledCause, SettledRefresh, SkipCause, Span, StillOwed,
-    StopCause, Stream, StreamTail,
+    Counts, Entry, EventLine, Failure, FailureKind, Fields, KeptBy, Key, Location, Map, Node, OwedCause,
+    OwedRefresh, Properties, Reason, Refreshes, ResourceId, SettledCause, SettledRefresh, SkipCause, Span,
+    StillOwed, StopCause, Stream, StreamTail,
 };
 use serde_json::{Value, json};
 
@@ -297,12 +297,12 @@ fn an_event_that_is_read_back_is_the_one_that_was_written() {
             refreshes: Refreshes {
                 owed: vec![
                     still(OwedCause::Failed),
-                    still(OwedCause::Skipped(SkipCause::Stopped { by: timeout() })),
-                    still(OwedCause::Skipped(SkipCause::NotManaged { reason: "off".to_owned() })),
-                    still(OwedCause::Noop),
-                    still(OwedCause::NoopManifest),
+                    still(OwedCause::from(SkipCause::Stopped { by: timeout() })),
+                    still(OwedCause::from(SkipCause::NotManaged { reason: "off".to_owned() })),
+                    still(OwedCause::Noop { kept_by: None }),
+                    still(OwedCause::Noop { kept_by: Some(KeptBy::NoopManifest) }),
                     still(OwedCause::NoValue),
-                    still(OwedCause::OtherManifest("/m.yaml".to_owned())),
+                    still(OwedCause::OtherManifest { manifest: "/m.yaml".to_owned() }),
                 ],
                 settled: vec![
                     settled(SettledCause::NoSubscriber),

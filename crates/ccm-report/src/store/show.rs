@@ -1,19 +1,14 @@
 //! Recorded runs as text and as JSON.
 
-use std::borrow::Cow;
-use std::fmt::{self, Write as _};
 use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_model::{
-    EventLine, OutcomeName, Refreshes, ResourceId, RunSummary, TransactionLine, display_timestamp,
-    escape_control,
+    Event, EventLine, Refreshes, RunSummary, TransactionLine, display_timestamp, escape_control,
 };
 use serde_json::{Value, json};
 
 use super::{History, StoredRun, StoredSummary};
-use crate::text::layout::{self, below, diff, names};
-use crate::text::resource::{Level, Line};
-use crate::text::{owed_line, summary};
+use crate::text::{TextReport, summary};
 
 impl History {
     /// All runs as text, a line each.
@@ -112,50 +107,31 @@ impl StoredRun {
     }
 
     /// This run as text, in the form of the report. Level and outcome are coloured by ANSI codes.
-    pub fn text_with(&self, events: &[EventLine]) -> String {
-        let mut text = String::new();
-        // A `String` takes everything.
-        let _ = self.write(&mut text, events);
-        text
-    }
-
-    fn write(&self, out: &mut String, events: &[EventLine]) -> fmt::Result {
-        writeln!(out, "run {} of {}", self.id, escape_control(self.manifest()))?;
-        write!(out, "began {}", escape_control(&self.begin()))?;
+    pub fn text_with(&self, events: Vec<EventLine>) -> String {
+        let mut text = format!("run {} of {}\n", self.id, escape_control(self.manifest()));
+        text += &format!("began {}", escape_control(&self.begin()));
         if let Some(summary) = &self.summary {
             let (end, version) = (escape_control(&summary.end), escape_control(&summary.version));
-            write!(out, ", ended {end}, exit code {}, ccm {version}", summary.exit_code)?;
+            text += &format!(", ended {end}, exit code {}, ccm {version}", summary.exit_code);
         }
-        writeln!(out)?;
-        let start = events.iter().find_map(|event| match event {
-            EventLine::Start(line) => Some(line),
-            _ => None,
-        });
-        let end = events.iter().find_map(|event| match event {
-            EventLine::Summary(line) => Some(line),
-            _ => None,
-        });
-        let message = |out: &mut String, message: Option<&Option<Cow<'_, str>>>| {
-            message.into_iter().flatten().try_for_each(|message| layout::message(out, message))
+        text.push('\n');
+        let mut report = TextReport::of_record(Vec::new());
+        let mut has_end = false;
+        for event in events.into_iter().map(Event::from) {
+            has_end |= matches!(event, Event::SessionFinished(_));
+            report.accept(&event);
+        }
+        if let Some(summary) = self.summary.as_ref().filter(|_| !has_end) {
+            report.accept(&Event::SessionFinished(Box::new(summary_of(summary))));
+        }
+        // Memory takes everything.
+        text += &String::from_utf8_lossy(&report.into_inner().unwrap_or_default());
+        text += match &self.summary {
+            Some(_) => "",
+            None if self.ended => "the run came to its end, and its summary is missing or damaged\n",
+            None => "unfinished: ccm was killed during this run, or is still at it\n",
         };
-        message(out, start.map(|line| &line.message))?;
-        transactions(events).try_for_each(|line| resource(out, line))?;
-        message(out, end.map(|line| &line.message))?;
-        let failed = transactions(events).filter(|line| line.failed).map(id).collect::<Vec<_>>();
-        match &self.summary {
-            Some(stored) => {
-                let mut run = summary_of(stored);
-                run.refreshes.damage = end.and_then(|end| Some(end.ledger_damage.as_deref()?.to_owned()));
-                summary::write(out, &run, &failed)?;
-                end.iter().flat_map(|end| &end.owed).try_for_each(|owed| {
-                    summary::owed(out, &owed_line(&owed.subscriber, &owed.refresh), &owed.message)
-                })
-            }
-            None if self.ended => {
-                writeln!(out, "the run came to its end, and its summary is missing or damaged")
-            }
-            None => writeln!(out, "unfinished: ccm was killed during this run, or is still at it"),
-        }
+        text
     }
 }
 
@@ -191,53 +167,4 @@ fn transactions(events: &[EventLine]) -> impl Iterator<Item = &TransactionLine<'
         EventLine::Transaction(line) => Some(&**line),
         _ => None,
     })
-}
-
-fn id(line: &TransactionLine<'_>) -> ResourceId {
-    ResourceId::new(&*line.type_name, &*line.name)
-}
-
-fn resource(out: &mut String, line: &TransactionLine<'_>) -> fmt::Result {
-    let unmet = !line.unmet_requirements.is_empty();
-    let (level, word) = match line.outcome {
-        OutcomeName::Failed => (Level::Error, "failed"),
-        OutcomeName::Skipped if unmet => (Level::Error, "unmet"),
-        OutcomeName::Skipped => (Level::Warn, "skipped"),
-        OutcomeName::Unchanged => (Level::Info, "stable"),
-        OutcomeName::Changed => (Level::Warn, "changed"),
-        OutcomeName::Refreshed => (Level::Warn, "refreshed"),
-        OutcomeName::WouldChange => (Level::Warn, "would change"),
-        OutcomeName::WouldRefresh => (Level::Warn, "would refresh"),
-    };
-    let cause = match line.outcome {
-        OutcomeName::Failed => line.error.first().map(String::as_str),
-        OutcomeName::Skipped => line.reason.as_deref(),
-        _ => None,
-    };
-    let head = Line {
-        level,
-        name: layout::name(&id(line)),
-        word,
-        requested_ensure: &line.requested_ensure,
-        final_ensure: line.final_ensure.as_deref(),
-        runtime: (!line.skipped).then_some(line.duration),
-        provider: line.provider.as_deref(),
-        cause: cause.unwrap_or_default(),
-    };
-    head.write(out)?;
-    line.error.iter().skip(1).try_for_each(|layer| below(out, "caused by: ", layer))?;
-    line.noop_message.iter().try_for_each(|message| below(out, "", message))?;
-    if !line.triggered_by.is_empty() {
-        below(out, "triggered by: ", &names(&line.triggered_by))?;
-    }
-    line.owed.iter().try_for_each(|owed| summary::owed_before(out, owed))?;
-    if let Some(reason) = line.reason.as_ref().filter(|_| !line.skipped) {
-        below(out, "reason: ", reason)?;
-    }
-    line.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;
-    line.notes.iter().try_for_each(|note| below(out, "", note))?;
-    if line.failed {
-        below(out, "", if line.changed { "something may have been changed" } else { "nothing was changed" })?;
-    }
-    line.diff.iter().try_for_each(|text| diff(out, text))
 }

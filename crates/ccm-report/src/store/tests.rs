@@ -1,6 +1,9 @@
 use std::time::UNIX_EPOCH;
 
-use ccm_model::{Artifact, Artifacts, ResourceId, SessionStarted, Transaction};
+use ccm_model::{
+    Artifact, Artifacts, EventLine, Failure, FailureKind, OwedCause, OwedRefresh, Refreshes, ResourceId,
+    SessionStarted, StillOwed, Transaction,
+};
 use ccm_testkit::Scratch;
 
 use serde_json::Value;
@@ -50,7 +53,7 @@ fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> Str
             counts,
             stopped: None,
             message: None,
-            refreshes: ccm_model::Refreshes::default(),
+            refreshes: Refreshes::default(),
         };
         let recorded = store.finish(&StoredSummary::of(encoder.identity(), began, &summary, exit_code));
         recorded.record.expect("a record");
@@ -136,7 +139,7 @@ fn a_damaged_record_hides_no_other() {
         "{text}"
     );
     assert!(line(2).contains("  -     unfinished  "), "{text}");
-    let shown = found(&broken).text_with(&[]);
+    let shown = found(&broken).text_with(Vec::new());
     assert!(shown.ends_with("the run came to its end, and its summary is missing or damaged\n"), "{shown}");
     // A full disk may leave a run without a summary, whose events tell that it ended.
     let end = format!("{{\"protocol\":\"{}\"}}\n", ccm_model::SUMMARY_PROTOCOL);
@@ -187,8 +190,39 @@ fn warnings_and_notes_are_shown() {
     let id = record(&state, 1, Some(0), 50);
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&id).expect("the run");
-    let text = run.text_with(&history.events(run).expect("events"));
+    let text = run.text_with(history.events(run).expect("events"));
     assert!(text.contains("\n      warning: look here\n      found there\n"), "{text}");
+}
+
+#[test]
+fn a_record_shows_hints_and_not_what_came_next() {
+    let id = ResourceId::new("exec", "job");
+    let failure = Failure::new(FailureKind::Exit, "exit code 1").with_hint("look at the log");
+    let Event::ResourceFinished(job) = changed("job") else { panic!("another event") };
+    let failed = Transaction { outcome: Outcome::Failed(Box::new(failure)), ..*job };
+    let (run_id, since) = ("01a1".to_owned(), UNIX_EPOCH);
+    let refresh = OwedRefresh { source: ResourceId::new("file", "/a"), run_id, since, is_assumed: false };
+    let summary = RunSummary {
+        noop: false,
+        duration: Duration::from_millis(5),
+        counts: Counts { total: 1, failed: 1, ..Counts::default() },
+        stopped: None,
+        message: None,
+        refreshes: Refreshes {
+            owed: vec![StillOwed { subscriber: id, refresh, cause: OwedCause::Failed }],
+            ..Refreshes::default()
+        },
+    };
+    let mut encoder = Encoder::new(Ids::new(1), UNIX_EPOCH, MANIFEST.to_owned(), "0.1.0");
+    let events = [Event::ResourceFinished(Box::new(failed)), Event::SessionFinished(Box::new(summary))];
+    let read =
+        |event| EventLine::read(encoder.encode(event).expect("a line").text.as_bytes()).expect("a line");
+    let lines = events.iter().map(read).collect();
+    let run = StoredRun { id: "01a1".to_owned(), start: None, summary: None, ended: true };
+    let text = run.text_with(lines);
+    assert!(text.contains("\n      hint: look at the log\n"), "{text}");
+    assert!(text.contains("file#/a changed (run 01a1, since 1970-01-01T00:00:00Z); it failed\n"), "{text}");
+    assert!(!text.contains("the next run"), "{text}");
 }
 
 /// Keeps the files of an execution in a run of its own.
@@ -253,7 +287,7 @@ fn an_execution_that_can_not_be_kept_makes_the_record_incomplete() {
         counts: Counts::default(),
         stopped: None,
         message: None,
-        refreshes: ccm_model::Refreshes::default(),
+        refreshes: Refreshes::default(),
     };
     let recorded = store.finish(&StoredSummary::of(&identity, UNIX_EPOCH, &summary, 4));
     assert!(matches!(recorded.record, Err(StoreError::Record { .. })));

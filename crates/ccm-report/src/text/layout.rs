@@ -9,35 +9,35 @@ use ccm_model::{ResourceId, escape_control};
 const INDENT: &str = "      ";
 
 /// The name of a resource, on one line whatever it holds.
-pub(crate) fn name(id: &ResourceId) -> String {
+pub(super) fn name(id: &ResourceId) -> String {
     escape_control(&id.to_string()).into_owned()
 }
 
 /// The names of some resources, on one line.
-pub(crate) fn names(ids: &[ResourceId]) -> String {
+pub(super) fn names(ids: &[ResourceId]) -> String {
     ids.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes a detail below the line of its resource; further lines of its text are marked by a bar.
-pub(crate) fn below(out: &mut String, label: &str, text: &str) -> fmt::Result {
+pub(super) fn below(out: &mut String, label: &str, text: &str) -> fmt::Result {
     let (first, rest) = first_line(text);
     writeln!(out, "{INDENT}{label}{}", escape_control(first))?;
     continued(out, rest)
 }
 
 /// Splits a text behind its first line.
-pub(crate) fn first_line(text: &str) -> (&str, Option<&str>) {
+pub(super) fn first_line(text: &str) -> (&str, Option<&str>) {
     let text = text.trim_end_matches('\n');
     text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)))
 }
 
 /// Writes the lines behind the first of a text.
-pub(crate) fn continued(out: &mut String, rest: Option<&str>) -> fmt::Result {
+pub(super) fn continued(out: &mut String, rest: Option<&str>) -> fmt::Result {
     rest.into_iter().flat_map(|rest| rest.split('\n')).try_for_each(|line| barred(out, "", line))
 }
 
 /// Writes a line that a command printed, marked so that it can't be taken for one of ccm's own.
-pub(crate) fn output(out: &mut String, prefix: &str, line: &str) -> fmt::Result {
+pub(super) fn output(out: &mut String, prefix: &str, line: &str) -> fmt::Result {
     barred(out, &format!("{prefix} "), line)
 }
 
@@ -48,7 +48,7 @@ fn barred(out: &mut String, prefix: &str, line: &str) -> fmt::Result {
 
 /// Writes a unified diff below the line of its resource. Its lines need no mark: each begins with its own, and
 /// stands as far in as every detail.
-pub(crate) fn diff(out: &mut String, diff: &str) -> fmt::Result {
+pub(super) fn diff(out: &mut String, diff: &str) -> fmt::Result {
     let style = |line: &str| match line.as_bytes().first() {
         Some(b'+') => AnsiColor::Green.on_default(),
         Some(b'-') => AnsiColor::Red.on_default(),
@@ -61,7 +61,7 @@ pub(crate) fn diff(out: &mut String, diff: &str) -> fmt::Result {
 }
 
 /// Writes a message of the manifest as it is, but for what could steer a terminal.
-pub(crate) fn message(out: &mut String, message: &str) -> fmt::Result {
+pub(super) fn message(out: &mut String, message: &str) -> fmt::Result {
     message.lines().try_for_each(|line| writeln!(out, "{}", escape_but_tabs(line)))
 }
 

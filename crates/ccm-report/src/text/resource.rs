@@ -1,10 +1,12 @@
 //! What the text report says of one resource.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
-use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use ccm_model::{Failure, FailureKind, Outcome, SkipCause, Transaction, display_duration, escape_control};
+use ccm_model::{
+    Failure, FailureKind, Outcome, Reason, SkipCause, Transaction, display_duration, escape_control,
+};
 
 use super::Verbosity;
 use super::layout::{below, continued, diff, first_line, name, names, output};
@@ -12,14 +14,14 @@ use super::summary::{owed_before, stopped};
 
 /// How much attention a line asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
+pub(super) enum Level {
     Info,
     Warn,
     Error,
 }
 
 impl Level {
-    pub(crate) fn of(outcome: &Outcome) -> Self {
+    pub(super) fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Unchanged => Self::Info,
             Outcome::Changed
@@ -56,73 +58,56 @@ impl Level {
     }
 }
 
-/// The line of a resource.
-pub(crate) struct Line<'a> {
-    pub(crate) level: Level,
-    pub(crate) name: String,
-    pub(crate) word: &'a str,
-    pub(crate) requested_ensure: &'a str,
-    pub(crate) final_ensure: Option<&'a str>,
-    /// What had no turn took no time.
-    pub(crate) runtime: Option<Duration>,
-    pub(crate) provider: Option<&'a str>,
-    /// Why it is not where it should be, in one layer.
-    pub(crate) cause: &'a str,
-}
-
-impl Line<'_> {
-    pub(crate) fn write(&self, out: &mut String) -> fmt::Result {
-        let Self { level, name, word, requested_ensure, .. } = self;
-        let style = level.style();
-        write!(out, "{style}{:<5}{style:#} {name} {style}{word}{style:#}", level.word())?;
-        write!(out, " ensure={}", escape_control(requested_ensure))?;
-        if let Some(found) = self.final_ensure.filter(|found| found != requested_ensure) {
-            write!(out, " final={}", escape_control(found))?;
-        }
-        if let Some(runtime) = self.runtime {
-            write!(out, " runtime={}", display_duration(runtime))?;
-        }
-        if let Some(provider) = self.provider {
-            write!(out, " provider={}", escape_control(provider))?;
-        }
-        // Whoever looks for ERROR in a long log finds the cause on the same line.
-        let (first, rest) = first_line(self.cause);
-        if !first.is_empty() {
-            write!(out, ": {}", escape_control(first))?;
-        }
-        writeln!(out)?;
-        continued(out, rest)
-    }
-}
-
 /// Writes the line of a resource, and below it what else there is to know.
 pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
-    let outcome = &transaction.outcome;
-    let line = Line {
-        level: Level::of(outcome),
-        name: name(&transaction.id),
-        word: outcome.word(),
-        requested_ensure: &transaction.requested_ensure,
-        final_ensure: transaction.final_ensure.as_deref(),
-        runtime: Some(transaction.duration).filter(|_| !matches!(outcome, Outcome::Skipped { .. })),
-        provider: transaction.provider.as_deref(),
-        cause: &cause(outcome).unwrap_or_default(),
-    };
-    line.write(out)?;
+    let Transaction { outcome, requested_ensure, .. } = transaction;
+    let level = Level::of(outcome);
+    let style = level.style();
+    write!(out, "{style}{:<5}{style:#} {} ", level.word(), name(&transaction.id))?;
+    write!(out, "{style}{}{style:#} ensure={}", outcome.word(), escape_control(requested_ensure))?;
+    if let Some(found) = transaction.final_ensure.as_ref().filter(|found| *found != requested_ensure) {
+        write!(out, " final={}", escape_control(found))?;
+    }
+    // What had no turn took no time.
+    if !matches!(outcome, Outcome::Skipped { .. }) {
+        write!(out, " runtime={}", display_duration(transaction.duration))?;
+    }
+    if let Some(provider) = &transaction.provider {
+        write!(out, " provider={}", escape_control(provider))?;
+    }
+    // Whoever looks for ERROR in a long log finds the cause on the same line.
+    let cause = cause(transaction).unwrap_or_default();
+    let (first, rest) = first_line(&cause);
+    if !first.is_empty() {
+        write!(out, ": {}", escape_control(first))?;
+    }
+    writeln!(out)?;
+    continued(out, rest)?;
     details(out, transaction, verbosity)
 }
 
 /// Why a resource is not where it should be, in one layer.
-fn cause(outcome: &Outcome) -> Option<String> {
-    match outcome {
-        Outcome::Failed(failure) => failure.chain.first().cloned(),
-        Outcome::Skipped { cause } => Some(skipped(cause)),
+fn cause(transaction: &Transaction) -> Option<Cow<'_, str>> {
+    match &transaction.outcome {
+        Outcome::Failed(failure) => failure.chain.first().map(Cow::from),
+        Outcome::Skipped { cause } => Some(match recorded_cause(transaction) {
+            Some(text) => text.into(),
+            None => skipped(cause).into(),
+        }),
         _ => None,
     }
 }
 
+/// Returns why a resource had no turn if there is only the text: in the record of an earlier version of ccm.
+fn recorded_cause(transaction: &Transaction) -> Option<&str> {
+    let is_skipped = matches!(transaction.outcome, Outcome::Skipped { .. });
+    let recorded =
+        transaction.reason.as_ref().filter(|reason| is_skipped && reason.rule == Reason::UNKNOWN_RULE);
+    recorded.map(|reason| &*reason.text)
+}
+
 /// Why a resource had no turn.
-pub(crate) fn skipped(cause: &SkipCause) -> String {
+pub(super) fn skipped(cause: &SkipCause) -> String {
     match cause {
         SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
         SkipCause::Undone { noop } => undone(&names(noop), noop.len()),
@@ -158,12 +143,9 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     }
     transaction.owed.iter().try_for_each(|owed| owed_before(out, owed))?;
     let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
-    if let Some(reason) = transaction
-        .reason
-        .as_ref()
-        .map(|reason| &*reason.text)
-        .filter(|text| explains && Some(*text) != noop_message)
-    {
+    let is_news =
+        |text: &&str| explains && ![noop_message, recorded_cause(transaction)].contains(&Some(*text));
+    if let Some(reason) = transaction.reason_text().filter(is_news) {
         below(out, "reason: ", reason)?;
     }
     transaction.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;

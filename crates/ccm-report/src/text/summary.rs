@@ -11,7 +11,12 @@ use super::layout::{below, name};
 use super::resource::skipped;
 
 /// Writes what a run amounted to, so that the end of a long report is enough to know.
-pub(crate) fn write(out: &mut String, run: &RunSummary, failed: &[ResourceId]) -> fmt::Result {
+pub(super) fn write(
+    out: &mut String,
+    run: &RunSummary,
+    failed: &[ResourceId],
+    is_record: bool,
+) -> fmt::Result {
     let Counts { total, .. } = run.counts;
     let noun = if total == 1 { "resource" } else { "resources" };
     write!(out, "Summary: {total} {noun} in {}", display_duration(run.duration))?;
@@ -27,17 +32,20 @@ pub(crate) fn write(out: &mut String, run: &RunSummary, failed: &[ResourceId]) -
         writeln!(out, "  {}", stopped(cause))?;
     }
     failed.iter().try_for_each(|id| writeln!(out, "  failed: {}", name(id)))?;
-    refreshes(out, &run.refreshes, run.noop)
+    refreshes(out, &run.refreshes, run.noop, is_record)
 }
 
 /// Writes what became of owed refreshes, and what comes next.
-fn refreshes(out: &mut String, refreshes: &Refreshes, noop: bool) -> fmt::Result {
+fn refreshes(out: &mut String, refreshes: &Refreshes, noop: bool, is_record: bool) -> fmt::Result {
     for still in &refreshes.owed {
-        owed(out, &owed_line(&still.subscriber, &still.refresh), &owed_cause(&still.cause))?;
+        let (line, why) = (owed_line(&still.subscriber, &still.refresh), owed_cause(&still.cause));
+        let separator = if why.is_empty() { "" } else { "; " };
+        writeln!(out, "  {}{separator}{}", escape_control(&line), escape_control(&why))?;
     }
     let total = refreshes.owed.len();
     let next = refreshes.owed.iter().filter(|still| still.cause.is_for_next_run()).count();
-    if total > 0 {
+    // Later runs may have done what is in a record.
+    if total > 0 && !is_record {
         let run = if noop { "a run" } else { "the next run of the manifest" };
         match next {
             0 => writeln!(out, "  `ccm status --pending` lists what is owed"),
@@ -63,19 +71,13 @@ fn refreshes(out: &mut String, refreshes: &Refreshes, noop: bool) -> fmt::Result
     Ok(())
 }
 
-/// Writes that a refresh is owed, and why this run did not do it.
-pub(crate) fn owed(out: &mut String, line: &str, why: &str) -> fmt::Result {
-    let separator = if why.is_empty() { "" } else { "; " };
-    writeln!(out, "  {}{separator}{}", escape_control(line), escape_control(why))
-}
-
 /// Says that a refresh is owed, and since when.
 pub fn owed_line(subscriber: &ResourceId, refresh: &OwedRefresh) -> String {
     format!("{subscriber} has still to be refreshed: {}", origin(refresh))
 }
 
 /// Says on the line of a resource that its refresh is owed.
-pub(crate) fn owed_before(out: &mut String, refresh: &OwedRefresh) -> fmt::Result {
+pub(super) fn owed_before(out: &mut String, refresh: &OwedRefresh) -> fmt::Result {
     below(out, if refresh.is_assumed { "" } else { "owed from an earlier run: " }, &origin(refresh))
 }
 
@@ -93,18 +95,19 @@ fn origin(refresh: &OwedRefresh) -> String {
 pub(crate) fn owed_cause(cause: &OwedCause) -> String {
     match cause {
         OwedCause::Failed => "it failed".to_owned(),
-        OwedCause::Skipped(cause @ SkipCause::NotManaged { .. }) => {
+        OwedCause::Skipped { skip: cause @ SkipCause::NotManaged { .. }, .. } => {
             format!("{}; a run does it once it is managed", skipped(cause))
         }
-        OwedCause::Skipped(SkipCause::NotSelected) => {
+        OwedCause::Skipped { skip: SkipCause::NotSelected, .. } => {
             "not selected; a run without `--only` does it".to_owned()
         }
-        OwedCause::Skipped(cause) => skipped(cause),
+        OwedCause::Skipped { skip: SkipCause::Unknown, .. } => "it was skipped".to_owned(),
+        OwedCause::Skipped { skip, .. } => skipped(skip),
         // Of a run that does nothing it needs no word for each.
-        OwedCause::Noop => String::new(),
-        OwedCause::NoopManifest => "its manifest is in noop; a run does it once that is not so".to_owned(),
+        OwedCause::Noop { kept_by: None } => String::new(),
+        OwedCause::Noop { .. } => "its manifest is in noop; a run does it once that is not so".to_owned(),
         OwedCause::NoValue => "a value it needs is not there".to_owned(),
-        OwedCause::OtherManifest(manifest) => {
+        OwedCause::OtherManifest { manifest } => {
             format!("it is for {manifest}, which has the same name; give each manifest its own `ccm.name`")
         }
     }
@@ -170,7 +173,7 @@ pub(crate) fn stopped(cause: &StopCause) -> String {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use ccm_model::StillOwed;
+    use ccm_model::{KeptBy, StillOwed};
 
     use super::*;
 
@@ -188,13 +191,13 @@ mod tests {
         let refreshes = Refreshes {
             owed: vec![
                 still(OwedCause::Failed),
-                still(OwedCause::Skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() })),
-                still(OwedCause::Skipped(SkipCause::Unmet { culprits: vec![id("exec#c")] })),
-                still(OwedCause::Skipped(SkipCause::NotSelected)),
-                still(OwedCause::Noop),
-                still(OwedCause::NoopManifest),
+                still(OwedCause::from(SkipCause::NotManaged { reason: "`if` is false".to_owned() })),
+                still(OwedCause::from(SkipCause::Unmet { culprits: vec![id("exec#c")] })),
+                still(OwedCause::from(SkipCause::NotSelected)),
+                still(OwedCause::Noop { kept_by: None }),
+                still(OwedCause::Noop { kept_by: Some(KeptBy::NoopManifest) }),
                 still(OwedCause::NoValue),
-                still(OwedCause::OtherManifest("/m.yaml".to_owned())),
+                still(OwedCause::OtherManifest { manifest: "/m.yaml".to_owned() }),
             ],
             settled: vec![
                 settled(SettledCause::NoSubscriber),
@@ -213,7 +216,7 @@ mod tests {
             refreshes,
         };
         let mut text = String::new();
-        write(&mut text, &run, &[]).expect("a string takes everything");
+        write(&mut text, &run, &[], false).expect("a string takes everything");
         let expected = "\
 Summary: 0 resources in 1s
   exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it failed

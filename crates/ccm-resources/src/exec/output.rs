@@ -48,7 +48,7 @@ impl Redacted<'_> {
         let shown = self.text(text);
         let is_plain = |part: char| part.is_alphanumeric() || "-_./:+".contains(part);
         let is_bare = !shown.is_empty() && shown.chars().all(is_plain);
-        let is_hidden = || *self.0.hidden_in_text(text) == [0..text.len()];
+        let is_hidden = || matches!(&*self.0.hidden_in_text(text), [all] if *all == (0..text.len()));
         if is_bare || is_hidden() { shown } else { format!("{shown:?}") }
     }
 

@@ -268,7 +268,7 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
             done.sha256 = write(file, attributes, context)?;
         }
         FilePlan::Update(_) => {
-            files.set_attributes(&file.path, attributes).map_err(|error| failure(&error))?
+            files.set_attributes(&file.path, attributes).map_err(|error| failure(&error))?;
         }
         FilePlan::MakeDirectory => {
             files.make_directory(&file.path, attributes).map_err(|error| failure(&error))?;

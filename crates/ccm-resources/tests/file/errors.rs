@@ -104,7 +104,7 @@ fn invalid_properties_are_rejected() {
             "`root:root` contains a character that no user or group name may contain | set user and group with a property each",
         ),
         (&[("group", "a/b")], "`a/b` contains a character that no user or group name may contain"),
-        (&[("mode", "0x1ff")], "`0x1ff` is not a mode in octal digits | write it like `0777`"),
+        (&[("mode", "0x1ff")], "`0x1ff` is not a mode in octal digits | write `0777`"),
         (&[("source", "~/x")], "`~` is not expanded | write the full path"),
         (&[("owner", "4294967295")], "`4294967295` is too large for a user or group ID"),
         (&[("owner", "99999999999")], "`99999999999` is too large for a user or group ID"),

@@ -211,7 +211,10 @@ fn value(node: &Node) -> String {
         ccm_model::Value::List(elements) => elements.iter().map(|element| value(element) + "\n").collect(),
         ccm_model::Value::Map(map) => {
             let entries = map.entries().iter();
-            entries.map(|entry| format!("{}: {}\n", entry.key.text, value(&entry.value))).collect()
+            entries
+                .map(|entry| format!("{}: {}", entry.key.text, value(&entry.value)))
+                .collect::<Vec<_>>()
+                .join("\n")
         }
     }
 }

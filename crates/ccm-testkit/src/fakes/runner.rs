@@ -170,10 +170,10 @@ impl LocalSystem for FakeRunner {
     }
 
     fn may_become(&self, _: &Identity) -> Result<(), StartError> {
-        match self.refuses_identities.get() {
-            true => Err(StartError::NotRoot { property: "user", uid: 1000 }),
-            false => Ok(()),
+        if self.refuses_identities.get() {
+            return Err(StartError::NotRoot { property: "user", uid: 1000 });
         }
+        Ok(())
     }
 
     /// It is `/tmp/private/work`, and does not exist.

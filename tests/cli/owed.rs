@@ -236,7 +236,7 @@ fn a_damaged_ledger_is_kept_and_everything_is_owed() {
     assert_eq!(fs::read_to_string(kept).expect("it is kept"), "garbage\n");
     assert_eq!(apply(&scratch, &["--detailed-exitcodes"]).code, 0);
     let called = ccm(&scratch, &["status", "--pending"]).run();
-    assert!(called.stdout.contains("kept, because it was damaged: refreshes/"), "{}", called.shown());
+    assert!(called.stdout.contains("damaged ledger kept: refreshes/"), "{}", called.shown());
 }
 
 #[test]
@@ -255,16 +255,16 @@ fn what_is_intact_of_a_damaged_ledger_says_whose_it_is_and_what_to_do() {
     let whole = shown(&(intact.clone() + "torn\n"));
     let (head, rest) = whole.split_once('\n').expect("lines");
     assert_eq!(head, format!("{manifest} ({name})"));
-    assert!(rest.starts_with("  can't be read, so all may be owed: damaged: line "), "{rest}");
+    assert!(rest.starts_with("  can't be read, so every refresh may be pending: damaged: line "), "{rest}");
     assert!(rest.contains(&format!("\n  next: ccm apply {manifest} ")), "{rest}");
     assert_eq!(pending(&scratch)["pending"][0]["key"], manifest);
     let header = intact.lines().next().expect("a header").to_owned();
     let of_none = shown(&(header + "\ntorn\n"));
     assert!(of_none.starts_with(&format!("{manifest} (")), "{of_none}");
-    assert!(of_none.contains("  next: apply its manifest, which does all"), "{of_none}");
+    assert!(of_none.contains("  next: apply its manifest, which does every refresh"), "{of_none}");
     let garbage = shown("garbage\n");
     assert!(garbage.starts_with(&format!("({name})\n")), "{garbage}");
-    assert!(garbage.contains("  next: apply its manifest, whose name or path "), "{garbage}");
+    assert!(garbage.contains("  next: apply its manifest; the name of the file is made of "), "{garbage}");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn what_no_further_run_does_is_not_promised_and_does_not_speak_against_being_ide
         "{}",
         called.shown()
     );
-    assert!(called.stderr.contains("1 refresh stays owed"), "{}", called.shown());
+    assert!(called.stderr.contains("1 refresh stays pending"), "{}", called.shown());
     // What left is forgotten by a run, so noop tells of it.
     write(&scratch, "", "");
     let manifest = scratch.read("manifest.yaml").expect("a manifest");
@@ -342,7 +342,7 @@ fn the_next_step_is_a_line_that_can_be_pasted_and_is_given_only_if_it_helps() {
     fs::write(&path, off).expect("a manifest");
     assert_eq!(run(&["apply", "it's mine/m.yaml"]).code, 0);
     let shown = status();
-    assert!(shown.contains("; it is not managed, and a run does it once it is\n"), "{shown}");
+    assert!(shown.contains("; the resource is not managed; it is refreshed once it is\n"), "{shown}");
     assert!(!shown.contains("next:"), "{shown}");
     let json = run(&["status", "--pending", "--output", "json"]).stdout;
     let json: Value = serde_json::from_str(&json).expect("a document");
@@ -350,7 +350,7 @@ fn the_next_step_is_a_line_that_can_be_pasted_and_is_given_only_if_it_helps() {
     fs::remove_file(&path).expect("a manifest");
     let shown = status();
     assert!(
-        shown.contains("m.yaml is not there any more, so no run of it does that; remove refreshes/"),
+        shown.contains("m.yaml does not exist any more, so no run does this; remove refreshes/"),
         "{shown}"
     );
     fs::remove_dir_all(&state).expect("a state directory");
@@ -448,11 +448,7 @@ fn ledgers_that_others_can_write_are_not_believed() {
             called.shown()
         );
         assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
-        assert!(
-            called.stderr.contains("note: a run refuses it; look at what is in it"),
-            "{}",
-            called.shown()
-        );
+        assert!(called.stderr.contains("note: a run refuses it; inspect it"), "{}", called.shown());
         let called = ccm(&scratch, &["status", "--pending"]).run();
         let said = "can't be trusted to say what is owed: it can be written by others (mode 0777); a run refuses it\n";
         assert!(called.code == 0 && called.stdout.contains(said), "{}", called.shown());
@@ -480,7 +476,7 @@ fn a_run_that_is_going_on_is_told_from_one_that_was_killed() {
     assert!(status().stdout.contains(", is going on\n"), "{}", status().shown());
     let called = ccm(&scratch, &["status", "--pending"]).run();
     assert!(
-        called.stdout.contains("\na run is going on; what it comes to do is listed"),
+        called.stdout.contains("\na run is going on; refreshes that it has not done yet are listed"),
         "{}",
         called.shown()
     );

@@ -8,20 +8,20 @@ use ccm_model::RunSummary;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{NonBlockingWriter, after};
 use ccm_runtime::{
-    Canceller, Emitted, Event, ExitCode, Level, Manifest, Mode, RecordEnd, Run, RunOptions, Session, Sink,
-    spawn,
+    ActiveRun, Canceller, Emitted, Event, ExitCode, Level, LoadedManifest, RecordEnd, RunMode, RunOptions,
+    Session, Sink, spawn,
 };
 
-use crate::arguments::{Apply, Output};
+use crate::arguments::{ApplyArguments, ReportFormat};
 use crate::console::Console;
 use crate::debug_log::DebugLog;
 use crate::listeners::{self, Listeners};
-use crate::reactor::{Shared, attend};
+use crate::reactor::{SharedRun, attend};
 use crate::state::cannot_start;
 use crate::{diagnostics, idempotence, manifest, session, show, state};
 
 /// Applies a manifest, from the command line to the exit code.
-pub(crate) fn run(arguments: Apply, console: &Console, log: &DebugLog) -> ExitCode {
+pub(crate) fn run(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> ExitCode {
     match begin(arguments, console, log) {
         Ok(code) => code,
         Err(error) => cannot_start(console, &error),
@@ -29,29 +29,30 @@ pub(crate) fn run(arguments: Apply, console: &Console, log: &DebugLog) -> ExitCo
 }
 
 /// Applies the manifest on a thread of its own, and attends to that.
-fn begin(arguments: Apply, console: &Console, log: &DebugLog) -> std::io::Result<ExitCode> {
+fn begin(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> std::io::Result<ExitCode> {
     // Before the first thread is started, which could get a signal otherwise.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedRun::default());
     let timeout = arguments.timeout;
     let config = session::config(console, arguments.state.state_dir.clone());
-    let work = Work { arguments, console: console.clone(), log: log.clone(), shared: Arc::clone(&shared) };
+    let context =
+        ApplyContext { arguments, console: console.clone(), log: log.clone(), shared: Arc::clone(&shared) };
     runtime.block_on(async {
-        let job = spawn(config, async move |session| work.run(session).await)?;
+        let job = spawn(config, async move |session| context.run(session).await)?;
         Ok(attend(job, &signals, timeout, &shared, console).await)
     })
 }
 
-/// Work of the thread that applies a manifest.
-struct Work {
-    arguments: Apply,
+/// Context of the thread that applies a manifest.
+struct ApplyContext {
+    arguments: ApplyArguments,
     console: Console,
     log: DebugLog,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRun>,
 }
 
-impl Work {
+impl ApplyContext {
     async fn run(self, session: Session) -> ExitCode {
         let Self { arguments, console, log, shared } = &self;
         let session = session::with_notices(session, console);
@@ -59,7 +60,7 @@ impl Work {
             Ok(input) => input,
             Err(code) => return code,
         };
-        // Nobody waits until it is freed piece by piece: the process ends when it has been used.
+        // Freeing it piece by piece would take time, and the process ends when it has been used.
         let manifest = match session.load(&input) {
             Ok(manifest) => ManuallyDrop::new(manifest),
             Err(errors) => return manifest::not_loaded(console, &errors, &input),
@@ -75,8 +76,8 @@ impl Work {
             Err(code) => return code,
         };
         shared.loaded();
-        let mode = if arguments.noop { Mode::Plan } else { Mode::Apply };
-        let is_written = arguments.output != Output::Text || events_file.is_some();
+        let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
+        let is_written = arguments.output != ReportFormat::Text || events_file.is_some();
         let options = RunOptions {
             only: arguments.only.clone(),
             fail_on_error: arguments.fail_on_error,
@@ -87,7 +88,7 @@ impl Work {
             keep_runs: arguments.keep_runs,
             canceller: shared.canceller.clone(),
         };
-        // It holds the lock until everything is written.
+        // The run holds the lock until everything is written.
         let mut run = match manifest.begin(mode, options).await {
             Ok(run) => run,
             Err(error) => return state::not_begun(console, &session, &error),
@@ -98,11 +99,11 @@ impl Work {
         };
         log.write_through(&screen);
         shared.begun(Listeners::new(arguments, events_file, (output.clone(), screen)));
-        let mut summary = run.apply(&mut Report { shared, verifies: false }).await;
+        let mut summary = run.apply(&mut ListenerSink { shared, verifies: false }).await;
         let mut code = ExitCode::of(&summary, arguments.detailed_exitcodes);
         if arguments.verify_idempotent {
-            let mut report = Report { shared, verifies: true };
-            match run.verify_idempotent(&summary, code, &mut report).await {
+            let mut sink = ListenerSink { shared, verifies: true };
+            match run.verify_idempotent(&summary, code, &mut sink).await {
                 Ok(verification) => {
                     record_ended(console, &verification.first);
                     idempotence::show(console, &verification);
@@ -128,13 +129,13 @@ impl Work {
 }
 
 /// Sink of the events of a run that reports them.
-struct Report<'s> {
-    shared: &'s Shared,
+struct ListenerSink<'s> {
+    shared: &'s SharedRun,
     /// The run verifies the one before.
     verifies: bool,
 }
 
-impl Sink for Report<'_> {
+impl Sink for ListenerSink<'_> {
     fn accept(&mut self, Emitted { event, line }: Emitted<'_>) {
         if let Some(listeners) = &mut *self.shared.listeners() {
             if self.verifies && matches!(event, Event::SessionStarted(_)) {
@@ -152,13 +153,13 @@ impl Sink for Report<'_> {
 }
 
 /// Ends the record of a run, and returns the exit code.
-fn end_record(console: &Console, run: &mut Run<'_>, summary: &RunSummary, code: ExitCode) -> ExitCode {
+fn end_record(console: &Console, run: &mut ActiveRun<'_>, summary: &RunSummary, code: ExitCode) -> ExitCode {
     let ended = run.end(summary, code);
     record_ended(console, &ended);
     ended.code
 }
 
-/// Writes what of a record could not be written.
+/// Writes why a record is not complete, and why old runs could not be removed.
 pub(crate) fn record_ended(console: &Console, ended: &RecordEnd) {
     if let Some(error) = &ended.error {
         console.error_of(error, "the run itself went on to its end", &[]);
@@ -168,8 +169,8 @@ pub(crate) fn record_ended(console: &Console, ended: &RecordEnd) {
     }
 }
 
-/// Prints the manifest with all values put in.
-fn show_rendered(console: &Console, manifest: &Manifest<'_>) -> ExitCode {
+/// Prints the manifest with all values filled in.
+fn show_rendered(console: &Console, manifest: &LoadedManifest<'_>) -> ExitCode {
     match manifest.render() {
         Ok(text) => show::print(console, &text),
         Err(errors) => {
@@ -180,10 +181,10 @@ fn show_rendered(console: &Console, manifest: &Manifest<'_>) -> ExitCode {
     }
 }
 
-/// Waits until a reader who stands still need not be waited for any more, because the run is to end.
+/// Waits until the run no longer waits for a reader that stands still, because the run is to end.
 async fn given_up(canceller: &Canceller) {
     const AFTER_STOP: Duration = Duration::from_secs(2);
-    // A reader who reads is given the time to do so.
+    // A reader that reads has the time to do so.
     const AFTER_KILL: Duration = Duration::from_millis(500);
     canceller.reached(Level::Stop).await;
     tokio::select! {

@@ -21,9 +21,9 @@ Try it first:  ccm apply --noop manifest.yaml";
 #[derive(Debug, Parser)]
 #[command(name = "ccm", version, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 
     /// Level of detail; every command takes it.
     #[arg(
@@ -32,38 +32,38 @@ pub(crate) struct Arguments {
         global = true,
         action = clap::ArgAction::Count,
         display_order = 100,
-        help = "Say more: -v adds reasons, -vv states and debug messages [env: CCM_LOG]"
+        help = "Print more: -v adds reasons, -vv states and debug messages [env: CCM_LOG]"
     )]
     pub verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Apply a manifest: bring the machine to the state it declares
-    Apply(Apply),
-    /// Check a manifest and report every mistake in it; nothing is run
-    Validate(Validate),
-    /// Show the order of a manifest's resources and what depends on what
-    Graph(Graph),
+    Apply(ApplyArguments),
+    /// Check a manifest and report every error in it; nothing is run
+    Validate(ValidateArguments),
+    /// Show the order of a manifest's resources and their dependencies
+    Graph(GraphArguments),
     /// List the runs that were recorded, or show one of them
-    History(History),
-    /// Show the last run, and the refreshes that are owed to the next ones
-    Status(Status),
-    /// Show what is true of this machine, or the part of it at a path
-    Facts(Facts),
-    /// Work out values that depend on facts
+    History(HistoryArguments),
+    /// Show the last run and the pending refreshes
+    Status(StatusArguments),
+    /// Show the facts of this machine, or the part of them at a path
+    Facts(FactsArguments),
+    /// Evaluate data that depends on facts
     #[command(subcommand)]
-    Hiera(Hiera),
-    /// Print what an expression comes to, for trying things out
-    Eval(Eval),
+    Hiera(HieraCommand),
+    /// Evaluate an expression and print its value
+    Eval(EvalArguments),
     /// Explain a resource type, or one of its properties
-    Explain(Explain),
+    Explain(ExplainArguments),
     /// Print the JSON schema of manifests or of events, for editors and other tools
-    Schema(Schema),
+    Schema(SchemaArguments),
 }
 
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Schema {
+pub(crate) struct SchemaArguments {
     /// Print the schema of a line of events, which also defines the document of `--output json`
     #[arg(long)]
     pub events: bool,
@@ -72,41 +72,40 @@ pub(crate) struct Schema {
 /// A manifest to read.
 #[derive(Debug, Args)]
 pub(crate) struct ManifestArguments {
-    /// The manifest, a YAML file; `-` reads it from standard input
+    /// Manifest, a YAML file; `-` reads it from standard input
     #[arg(value_name = "MANIFEST")]
     pub path: PathBuf,
 
-    /// Refuse a manifest that is longer than this many bytes; K, M and G are understood
+    /// Maximum size of the manifest in bytes; K, M and G are understood
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
     pub max_manifest_size: u64,
 }
 
-/// Facts beside those of this machine.
+/// Facts over those of this machine.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FactArguments {
-    /// Take facts from this file, YAML or JSON, over those of this machine; can be given more than once
+    /// Take facts from this file, YAML or JSON, over those of this machine; can be repeated
     #[arg(long, value_name = "FILE")]
     pub facts: Vec<PathBuf>,
 
-    /// Set a fact, over all others; dots make maps
-    #[arg(long, value_name = "KEY=VALUE", value_parser = Pair)]
+    /// Set a fact over all others; dots in the key make maps
+    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
     pub fact: Vec<String>,
 }
 
 /// Values over those of the manifest.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct DataArguments {
-    /// Take values from this file, which has `data` and may have `hierarchy` and `overrides`; can be given more
-    /// than once
+    /// Take values from this file, which has `data` and may have `hierarchy` and `overrides`; can be repeated
     #[arg(long, value_name = "FILE")]
     pub hiera: Vec<PathBuf>,
 
-    /// Set a value, over all others; dots make maps
-    #[arg(long, value_name = "KEY=VALUE", value_parser = Pair)]
+    /// Set a value over all others; dots in the key make maps
+    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
     pub data: Vec<String>,
 }
 
-/// What expressions of a manifest can name.
+/// Facts, values and environment that expressions of a manifest can name.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ValueArguments {
     #[command(flatten)]
@@ -119,52 +118,52 @@ pub(crate) struct ValueArguments {
     pub environment: EnvironmentArguments,
 }
 
-/// What belongs to the environment.
+/// Options of the environment.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EnvironmentArguments {
-    /// Leave the file `.env` beside the manifest out of the environment
+    /// Ignore the file `.env` beside the manifest
     #[arg(long)]
     pub no_env: bool,
 }
 
-/// Where ccm keeps what it remembers.
+/// State directory.
 #[derive(Debug, Args)]
 pub(crate) struct StateArguments {
-    /// Where the lock and the recorded runs are
+    /// Directory of the lock and of the recorded runs
     #[arg(
         long,
         value_name = "DIR",
-        help = "Where the lock and the recorded runs are [default: /var/lib/ccm as root, else \
+        help = "Directory of the lock and of the recorded runs [default: /var/lib/ccm as root, else \
                 $XDG_STATE_HOME/ccm or ~/.local/state/ccm]"
     )]
     pub state_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Apply {
+pub(crate) struct ApplyArguments {
     #[command(flatten)]
     pub manifest: ManifestArguments,
 
     #[command(flatten)]
     pub values: ValueArguments,
 
-    /// Change nothing: read the state, and say what would be changed
+    /// Change nothing: read the state and report what would be changed
     #[arg(long)]
     pub noop: bool,
 
-    /// Show how the content of files changes, as a unified diff
+    /// Show changes of the content of files as unified diffs
     #[arg(long)]
     pub diff: bool,
 
-    /// Print the manifest with all values put in, and run nothing
+    /// Print the manifest with all values filled in, and run nothing
     #[arg(long, conflicts_with_all = ["noop", "only", "events_file"])]
     pub render: bool,
 
-    /// Exit with 2 if something changed (in noop: would change), with 6 if something else failed as well
+    /// Exit with 2 if something changed (in noop: would change), and with 6 if something failed as well
     #[arg(long)]
     pub detailed_exitcodes: bool,
 
-    /// Apply it, then apply it once more, and fail if that changes something again
+    /// Apply the manifest twice, and fail if the second run changes something
     #[arg(long, conflicts_with_all = ["noop", "render"])]
     pub verify_idempotent: bool,
 
@@ -172,19 +171,20 @@ pub(crate) struct Apply {
     #[arg(long)]
     pub fail_on_error: bool,
 
-    /// Apply only this resource and what it requires; can be given more than once
+    /// Apply only this resource and what it requires; can be repeated
     #[arg(long, value_name = "TYPE#NAME", value_parser = reference)]
     pub only: Vec<ResourceId>,
 
-    /// End the run after this time, such as 10m; a command that is running then is stopped
+    /// End the run after this time, such as 10m; a running command is stopped
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
 
-    /// What to print: the report, a line of JSON for each event as it happens, or one JSON document at the end
-    #[arg(long, value_enum, default_value_t = Output::Text)]
-    pub output: Output,
+    /// Format of the output: the report, a line of JSON for each event as it happens, or one JSON document at
+    /// the end
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub output: ReportFormat,
 
-    /// Where to write the events as well, a line of JSON each
+    /// File that the events are appended to, a line of JSON each
     #[arg(
         long,
         value_name = "PATH",
@@ -196,25 +196,25 @@ pub(crate) struct Apply {
     #[command(flatten)]
     pub state: StateArguments,
 
-    /// How long to wait for another run to end, such as 5m; 0 does not wait
+    /// Time to wait for another run to end, such as 5m; 0 does not wait
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = wait)]
     pub lock_wait: Duration,
 
-    /// How many recorded runs to keep, this one among them; older ones are removed
+    /// Number of recorded runs to keep, this one included; older ones are removed
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub keep_runs: usize,
 
-    /// Say nothing unless something fails or deserves a warning
+    /// Print failures and warnings only
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// The level of `-v`, which every command takes.
+    /// Level of `-v`, which every command takes.
     #[arg(skip)]
     pub verbose: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
+pub(crate) enum ReportFormat {
     // Comments for clap would turn the help of `apply` into its long form, a page for each option.
     Text,
     Jsonl,
@@ -222,45 +222,45 @@ pub(crate) enum Output {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct History {
-    /// The run to show; the beginning of its id is enough
+pub(crate) struct HistoryArguments {
+    /// Run to show; the beginning of its id is enough
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
 
-    /// What an exec of that run left: by name, or by position
+    /// Exec of that run whose output to show, by name or by position
     #[arg(value_name = "EXEC")]
     pub exec: Option<String>,
 
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = HistoryOutput::Text)]
-    pub output: HistoryOutput,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    pub output: DocumentFormat,
 
     #[command(flatten)]
     pub state: StateArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HistoryOutput {
+pub(crate) enum DocumentFormat {
     Text,
     Json,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Status {
-    /// Show only the refreshes that are owed
+pub(crate) struct StatusArguments {
+    /// Show only the pending refreshes
     #[arg(long)]
     pub pending: bool,
 
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = HistoryOutput::Text)]
-    pub output: HistoryOutput,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    pub output: DocumentFormat,
 
     #[command(flatten)]
     pub state: StateArguments,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Validate {
+pub(crate) struct ValidateArguments {
     #[command(flatten)]
     pub manifest: ManifestArguments,
 
@@ -276,14 +276,14 @@ const CUSTOM_FACTS: &str = "\
 Custom facts come from these files, where later ones win and maps are merged:
   /etc/ccm/facts.json, /etc/ccm/facts.yaml, /etc/ccm/facts.d/*.json and *.yaml
   the same in $XDG_CONFIG_HOME/ccm, else in ~/.config/ccm
-  what --facts names, then what --fact sets
-Links, what is no regular file and files of more than 1 MiB are left out with a warning; as root
-also what belongs to somebody else or may be written by everybody. No file is ever run.";
+  the files of --facts, then the facts of --fact
+Links, special files and files of more than 1 MiB are skipped with a warning; as root also files
+that another user owns or that everybody can write. No file is ever run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CUSTOM_FACTS)]
-pub(crate) struct Facts {
-    /// The facts to show, such as host.info or `network.interfaces.#.name`; without, all of them
+pub(crate) struct FactsArguments {
+    /// Path of the facts to show, such as host.info or `network.interfaces.#.name`; all facts without it
     #[arg(value_name = "PATH")]
     pub path: Option<String>,
 
@@ -296,30 +296,31 @@ pub(crate) struct Facts {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Hiera {
-    /// Work out the values of a file for the facts that are given
-    Parse(HieraParse),
+pub(crate) enum HieraCommand {
+    /// Evaluate the values of a file for the given facts
+    Parse(HieraParseArguments),
 }
 
 const VARIABLES: &str = "\
-Facts are those given here, and no others without --system-facts or --env-facts.
+Only the given facts are taken, unless --system-facts or --env-facts adds others.
 
-With --env, the keys that lead to a value make its name, in capitals, with `_` between them and
-for whatever can't stand in a name. Two values of one name are an error. Lists are JSON, null is empty.";
+With --env, the keys that lead to a value make its name, in capitals, with `_` between them and in
+place of characters that a name can't have. Two values of one name are an error. Lists are JSON, and
+null is empty.";
 
 #[derive(Debug, Args)]
 #[command(after_help = VARIABLES)]
-pub(crate) struct HieraParse {
-    /// The values: YAML or JSON with `data`, and maybe `hierarchy` and `overrides`; a manifest is fine, and `-`
-    /// is standard input
+pub(crate) struct HieraParseArguments {
+    /// File of values, YAML or JSON with `data`, and maybe `hierarchy` and `overrides`; a manifest is one,
+    /// and `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Facts, over all others; dots make maps
-    #[arg(value_name = "FACT=VALUE", value_parser = Pair)]
+    /// Facts over all others; dots in the key make maps
+    #[arg(value_name = "FACT=VALUE", value_parser = AssignmentParser)]
     pub given: Vec<String>,
 
-    /// Print only what is at this path, such as web.port
+    /// Print only the part at this path, such as web.port
     #[arg(long, value_name = "PATH")]
     pub query: Option<String>,
 
@@ -331,7 +332,7 @@ pub(crate) struct HieraParse {
     #[arg(long, conflicts_with = "yaml")]
     pub env: bool,
 
-    /// What the names of variables begin with
+    /// Prefix of the names of variables
     #[arg(long, value_name = "PREFIX", default_value = "HIERA", requires = "env", value_parser = variable_name)]
     pub env_prefix: String,
 
@@ -343,30 +344,30 @@ pub(crate) struct HieraParse {
     #[arg(short = 'E', long)]
     pub env_facts: bool,
 
-    /// Print why instead: which entries of the hierarchy matched, and where each value comes from
+    /// Print instead which entries of the hierarchy matched, and the source of each value
     #[arg(long, conflicts_with_all = ["yaml", "env", "query"])]
     pub explain: bool,
 
-    /// Take facts from this file, YAML or JSON; can be given more than once
+    /// Take facts from this file, YAML or JSON; can be repeated
     #[arg(long, value_name = "FILE")]
     pub facts: Vec<PathBuf>,
 
-    /// Set a value, over all others; dots make maps
-    #[arg(long, value_name = "KEY=VALUE", value_parser = Pair)]
+    /// Set a value over all others; dots in the key make maps
+    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
     pub data: Vec<String>,
 
-    /// Print values that are marked as sensitive, too
+    /// Print sensitive values as well
     #[arg(long)]
     pub show_sensitive: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Eval {
-    /// The expression, without braces
+pub(crate) struct EvalArguments {
+    /// Expression without braces
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub expression: String,
 
-    /// Take names of its own from this file, JSON or YAML
+    /// Take additional names from this file, JSON or YAML
     #[arg(long, value_name = "FILE")]
     pub vars: Option<PathBuf>,
 
@@ -376,34 +377,34 @@ pub(crate) struct Eval {
     #[command(flatten)]
     pub data: DataArguments,
 
-    /// Print what it names and when it can be evaluated, instead of its value
+    /// Print instead what the expression names, and when it can be evaluated
     #[arg(long)]
     pub explain: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Explain {
-    /// The type, such as exec, or a property of it, such as exec.timeout; without, all types are listed
+pub(crate) struct ExplainArguments {
+    /// Type, such as exec, or one of its properties, such as exec.timeout; without it, all types are listed
     #[arg(value_name = "TYPE[.PROPERTY]")]
     pub name: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Graph {
+pub(crate) struct GraphArguments {
     #[command(flatten)]
     pub manifest: ManifestArguments,
 
     #[command(flatten)]
     pub values: ValueArguments,
 
-    /// How to show it
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
     pub format: GraphFormat,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// The order of the run, a line each
+    /// Order of the run, a line for each resource
     Text,
     /// For Graphviz: ccm graph m.yaml --format dot | dot -Tsvg
     Dot,
@@ -414,23 +415,24 @@ pub(crate) enum GraphFormat {
 fn duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text) {
         Ok(duration) if duration.is_zero() => {
-            Err("a run needs some time; leave --timeout out for no limit".to_owned())
+            Err("a run needs some time; leave out --timeout for no limit".to_owned())
         }
         Ok(duration) => Ok(duration),
         Err(error) => Err(format!("{error}; {}", error.hint())),
     }
 }
 
-/// Reads a time to wait; none is fine.
+/// Reads a time to wait, which may be 0.
 fn wait(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| format!("{error}; {}", error.hint()))
 }
 
-/// Reads `KEY=VALUE` as it is. What is none is not shown: it may be a secret whose key was forgotten.
+/// Reads `KEY=VALUE` as it is. Any other text is not shown, because it may be a secret whose key was
+/// forgotten.
 #[derive(Clone, Debug)]
-struct Pair;
+struct AssignmentParser;
 
-impl TypedValueParser for Pair {
+impl TypedValueParser for AssignmentParser {
     type Value = String;
 
     fn parse_ref(
@@ -453,15 +455,15 @@ impl TypedValueParser for Pair {
     }
 }
 
-/// Takes what may be a value out of a mistake about an argument that nobody knows: `password=…` may have lost its
-/// `--data`, and a word behind `--data password=a` may be the rest of what was not quoted.
-pub(crate) fn without_value(mut mistake: Error) -> Error {
-    if mistake.kind() != ErrorKind::UnknownArgument {
-        return mistake;
+/// Removes a possible value from the error about an unknown argument: `password=…` may have lost its
+/// `--data`, and a word behind `--data password=a` may be the rest of a value without quotes.
+pub(crate) fn without_value(mut error: Error) -> Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
     }
-    // It would be advice to pass an option on that is not meant to be.
-    mistake.remove(ContextKind::Suggested);
-    let shown = match mistake.get(ContextKind::InvalidArg) {
+    // The suggestion of clap, to put `--` before the argument, does not help here.
+    error.remove(ContextKind::Suggested);
+    let shown = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(argument)) => match argument.split_once('=') {
             Some((key, _)) => Some(format!("{key}=…")),
             None => (!argument.starts_with('-') && takes_values()).then(|| "…".to_owned()),
@@ -469,14 +471,15 @@ pub(crate) fn without_value(mut mistake: Error) -> Error {
         _ => None,
     };
     if let Some(shown) = shown {
-        let why = "it is not shown, because it may be of a value; one with blanks has to be quoted: --data 'motd=a b'";
-        mistake.insert(ContextKind::InvalidArg, ContextValue::String(shown));
-        mistake.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![why.into()]));
+        let why =
+            "it may be part of a value, so it is not shown; quote a value with blanks: --data 'motd=a b'";
+        error.insert(ContextKind::InvalidArg, ContextValue::String(shown));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![why.into()]));
     }
-    mistake
+    error
 }
 
-/// Tells whether the command line sets values, as far as it can be read.
+/// Returns `true` if the command line sets values, as far as it can be read.
 fn takes_values() -> bool {
     let Ok(matches) = Arguments::command().ignore_errors(true).try_get_matches() else { return true };
     let mut matches = &matches;
@@ -486,7 +489,7 @@ fn takes_values() -> bool {
     ["data", "fact", "given"].into_iter().any(|id| matches!(matches.try_contains_id(id), Ok(true)))
 }
 
-/// Reads the path of the events file. Standard output has an option of its own.
+/// Reads the path of the events file. `--output` is the option for standard output.
 pub(crate) fn events_file(text: &str) -> Result<PathBuf, String> {
     match text {
         "-" => Err("it must be a file; for standard output write `--output jsonl`".to_owned()),
@@ -495,7 +498,7 @@ pub(crate) fn events_file(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Reads the beginning of the names of variables.
+/// Reads the prefix of the names of variables.
 fn variable_name(text: &str) -> Result<String, String> {
     if is_variable_name(text) {
         Ok(text.to_owned())

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstream::ColorChoice;
 
-/// Returns a writer of the text report that leaves colours in or takes them out, as was chosen.
+/// Returns a writer of the text report that keeps or removes colours.
 pub(crate) fn coloured(output: impl Write + Send + 'static, choice: ColorChoice) -> Box<dyn Write + Send> {
     match choice {
         ColorChoice::Never => Box::new(Colourless { output, pending: Vec::new(), in_code: false }),
@@ -12,10 +12,10 @@ pub(crate) fn coloured(output: impl Write + Send + 'static, choice: ColorChoice)
     }
 }
 
-/// Takes the colour codes out of a text whose only control characters they are, as of that of the report.
+/// Writer that removes colour codes from a text without other control characters, such as the report.
 ///
-/// `anstream` takes out every code there is and parses each byte for that, which took a twentieth of a run without changes.
-/// Text is passed on in one piece at each flush: every write wakes the thread behind it.
+/// `anstream` removes every code and parses each byte, which took a twentieth of a run without changes. Text
+/// is passed on in one piece at each flush, because every write wakes the thread behind it.
 struct Colourless<W> {
     output: W,
     pending: Vec<u8>,

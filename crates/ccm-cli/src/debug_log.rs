@@ -30,8 +30,8 @@ pub(crate) struct DebugLog {
 }
 
 impl DebugLog {
-    /// Sends messages through the thread that writes the report of a run, in order with the report. A reader that stands
-    /// still must not hold up the run.
+    /// Sends messages through the thread that writes the report of a run, in order with the report. A reader
+    /// that stands still must not hold up the run.
     pub(crate) fn write_through(&self, screen: &NonBlockingWriter) {
         *self.outlet() = Some(screen.clone());
     }
@@ -46,8 +46,9 @@ impl DebugLog {
     }
 }
 
-/// Turns on the messages that the environment or the command line asks for. `CCM_LOG` wins over `-vv`. A filter that
-/// can't be read is ignored with a warning: a debugging aid must not keep a machine from its desired state.
+/// Turns on the messages that the environment or the command line asks for. `CCM_LOG` wins over `-vv`. A
+/// filter that can't be read is ignored with a warning: a debugging aid must not keep a machine from its
+/// desired state.
 pub(crate) fn install(verbose: u8, console: &Console) -> DebugLog {
     let log = DebugLog::default();
     let chosen = match filter_of_environment() {
@@ -116,7 +117,7 @@ fn write_messages(targets: Targets, log: &DebugLog, secrets: &Secrets) {
         .with_ansi(false)
         .with_ansi_sanitization(false)
         .with_timer(Elapsed::new())
-        .with_writer(move || Line { bytes: Vec::new(), log: log.clone(), secrets: secrets.clone() });
+        .with_writer(move || DebugMessage { bytes: Vec::new(), log: log.clone(), secrets: secrets.clone() });
     let filter = filter_fn(is_enabled).with_max_level_hint(most.max(LevelFilter::DEBUG));
     // It is the first and only one, so it can't fail to be set.
     let _ = tracing::subscriber::set_global_default(registry().with(filter).with(messages));
@@ -147,15 +148,15 @@ impl FormatTime for Elapsed {
     }
 }
 
-/// A message. It is redacted and written as a whole when it is dropped, because a secret may span the pieces in which
-/// it was formatted.
-struct Line {
+/// A message. It is redacted and written as a whole when it is dropped, because a secret may span the pieces
+/// in which it was formatted.
+struct DebugMessage {
     bytes: Vec<u8>,
     log: DebugLog,
     secrets: Secrets,
 }
 
-impl Line {
+impl DebugMessage {
     /// The message as one line, without secrets and without what steers a terminal.
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
@@ -164,7 +165,7 @@ impl Line {
     }
 }
 
-impl Write for Line {
+impl Write for DebugMessage {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -175,7 +176,7 @@ impl Write for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for DebugMessage {
     fn drop(&mut self) {
         let text = self.text();
         // If standard error is closed, nobody is looking.
@@ -193,7 +194,7 @@ mod tests {
     fn line(pieces: &[&str]) -> String {
         let secrets = Secrets::new();
         secrets.add(["hunter22"]);
-        let line = Line { bytes: pieces.concat().into_bytes(), log: DebugLog::default(), secrets };
+        let line = DebugMessage { bytes: pieces.concat().into_bytes(), log: DebugLog::default(), secrets };
         let text = line.text();
         // It is not written.
         std::mem::forget(line);

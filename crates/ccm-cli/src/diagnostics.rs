@@ -1,4 +1,4 @@
-//! Mistakes in a manifest, shown with their lines.
+//! Errors and warnings, rendered with the lines that they point at.
 
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
@@ -9,12 +9,12 @@ use ccm_runtime::Findings;
 
 use crate::console::Console;
 
-/// Labels farther apart than this many lines are shown apart.
-const TOGETHER: usize = 60;
-/// A line longer than this many bytes is not shown, only named.
-const LONGEST_LINE: usize = 500;
-/// More mistakes than this are counted, not shown.
-const MOST_SHOWN: usize = 100;
+/// Number of lines between labels that are shown in one excerpt.
+const MAX_GAP: usize = 60;
+/// Length in bytes of a line that is shown; of a longer one only the location is.
+const MAX_LINE: usize = 500;
+/// Number of errors and warnings that are shown; the others are counted.
+const MAX_SHOWN: usize = 100;
 
 /// Shows errors and warnings on standard error.
 pub(crate) fn print(console: &Console, findings: &Findings) {
@@ -25,11 +25,11 @@ pub(crate) fn print(console: &Console, findings: &Findings) {
     if diagnostics.is_empty() {
         return;
     }
-    for diagnostic in diagnostics.iter().take(MOST_SHOWN) {
+    for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
         text += &render(diagnostic, sources, &renderer);
         text += "\n\n";
     }
-    if let Some(more) = diagnostics.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+    if let Some(more) = diagnostics.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         text += &format!("... and {more} more\n\n");
     }
     console.write(&text);
@@ -58,8 +58,8 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
     renderer.render(&[group])
 }
 
-/// What stands in an excerpt for a character that steers a terminal: one of as many bytes, so that places stay.
-/// Those of ASCII are the renderer's.
+/// Replaces a character that steers a terminal by one of as many bytes, so that offsets stay. The renderer
+/// replaces those of ASCII.
 fn harmless(character: char) -> char {
     let steers =
         |character: char| matches!(escape_control(character.encode_utf8(&mut [0; 4])), Cow::Owned(_));
@@ -74,9 +74,9 @@ fn harmless(character: char) -> char {
 struct Cluster<'a> {
     source: &'a Source,
     labels: Vec<&'a Label>,
-    /// The lines of the first label and of the last, whichever comes before.
+    /// Lines from the first label to the last.
     lines: RangeInclusive<usize>,
-    /// Whether the first of them is the place of the mistake.
+    /// `true` if the first label is the location of the error.
     primary: bool,
 }
 
@@ -87,7 +87,7 @@ fn clusters<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Clust
         let line = source.position(label.span.start as usize).line;
         let near = clusters.iter_mut().find(|cluster| {
             let (first, last) = (line.min(*cluster.lines.start()), line.max(*cluster.lines.end()));
-            std::ptr::eq(cluster.source, source) && last - first <= TOGETHER
+            std::ptr::eq(cluster.source, source) && last - first <= MAX_GAP
         });
         if let Some(cluster) = near {
             cluster.labels.push(label);
@@ -109,7 +109,7 @@ impl<'a> Cluster<'a> {
         let text = &*self.source.text;
         let start =
             self.labels.iter().map(|label| label.span.start as usize).min().unwrap_or(0).min(text.len());
-        // A mistake is shown where it begins; a block that goes on for pages is not shown whole.
+        // An error is shown where it begins; a block of several pages is not shown whole.
         let end =
             self.labels.iter().map(|label| label.span.start as usize).max().unwrap_or(0).min(text.len());
         let from = text.as_bytes()[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -117,9 +117,9 @@ impl<'a> Cluster<'a> {
             text.as_bytes()[end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| end + at);
         let piece = text.get(from..to).unwrap_or_default();
         let first = self.source.position(start);
-        if piece.lines().any(|line| line.len() > LONGEST_LINE) {
-            let place = Origin::path(Cow::Borrowed(&*self.source.name));
-            return place.line(first.line).char_column(first.column).into();
+        if piece.lines().any(|line| line.len() > MAX_LINE) {
+            let origin = Origin::path(Cow::Borrowed(&*self.source.name));
+            return origin.line(first.line).char_column(first.column).into();
         }
         let mut snippet = Snippet::source(piece.chars().map(harmless).collect::<String>())
             .line_start(first.line)
@@ -138,7 +138,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// The part of a label that lies on its first line, in bytes of the piece; never empty if it can be helped.
+/// Returns the part of a label on its first line, in bytes of the piece.
 fn within_line(piece: &str, label: &Label, from: usize) -> Range<usize> {
     let start = (label.span.start as usize - from).min(piece.len());
     let line_end = piece[start..].find(['\n', '\r']).map_or(piece.len(), |at| start + at);
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_mistake_in_any_manifest_can_be_shown() {
+    fn every_error_in_any_manifest_can_be_shown() {
         for input in ccm_fuzz::changed(ccm_fuzz::target("manifest"), 200) {
             let (diagnostics, texts) = ccm_fuzz::mistakes_of_manifest(&input);
             for diagnostic in &diagnostics {

@@ -1,14 +1,14 @@
-//! `ccm eval`: one expression by itself.
+//! `ccm eval`: the value of an expression.
 
 use ccm_model::escape_control;
-use ccm_runtime::{EvaluationError, ExitCode, ManifestErrors, Named, printed};
+use ccm_runtime::{ExitCode, ExpressionError, ManifestErrors, Named, printed};
 
-use crate::arguments::Eval;
+use crate::arguments::EvalArguments;
 use crate::console::Console;
 use crate::{diagnostics, manifest, session, show, state};
 
-/// Prints what an expression comes to, or what it names.
-pub(crate) fn run(arguments: &Eval, console: &Console) -> ExitCode {
+/// Prints the value of an expression, or the names in it.
+pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
     if arguments.explain {
         return match session.explain_expression(&arguments.expression) {
@@ -23,8 +23,8 @@ pub(crate) fn run(arguments: &Eval, console: &Console) -> ExitCode {
             diagnostics::print(console, &evaluated.warnings);
             show::print(console, &printed::json(&evaluated.value))
         }
-        Err(EvaluationError::Input(error)) => manifest::not_read(console, &error),
-        Err(EvaluationError::Errors(errors)) => refused(console, &errors),
+        Err(ExpressionError::Input(error)) => manifest::not_read(console, &error),
+        Err(ExpressionError::Errors(errors)) => refused(console, &errors),
         Err(error) => state::cannot_start(console, &error),
     }
 }
@@ -34,7 +34,7 @@ fn refused(console: &Console, errors: &ManifestErrors) -> ExitCode {
     ExitCode::NothingRun
 }
 
-/// What an expression names and when it can be evaluated, a line each.
+/// Returns the names in an expression and the time at which it can be evaluated, a line for each kind.
 fn explanation(named: &Named) -> String {
     let anything = |names: &[String], all: &str| -> Vec<String> {
         let shown =
@@ -44,7 +44,7 @@ fn explanation(named: &Named) -> String {
     let files = |names: &[Option<String>]| -> Vec<String> {
         let shown = |name: &Option<String>| match name {
             Some(name) => escape_control(name).into_owned(),
-            None => "any, for its path is worked out".to_owned(),
+            None => "any, because the path is an expression".to_owned(),
         };
         names.iter().map(shown).collect()
     };
@@ -89,7 +89,7 @@ fn when(named: &Named) -> String {
     match (files.is_empty(), named.templates.is_empty()) {
         (true, true) => "evaluated: when the manifest is loaded\n".to_owned(),
         (true, false) => {
-            "evaluated: when the manifest is loaded, unless a template names what is known only during a run\n"
+            "evaluated: when the manifest is loaded, unless a template names a value that is known only during a run\n"
                 .to_owned()
         }
         (false, _) => format!(

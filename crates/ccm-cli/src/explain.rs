@@ -2,7 +2,7 @@
 
 use ccm_runtime::{ExitCode, Explanation, PropertyReference, TypeReference, UnknownName};
 
-use crate::arguments::Explain;
+use crate::arguments::ExplainArguments;
 use crate::console::Console;
 use crate::{session, show};
 
@@ -10,7 +10,7 @@ use crate::{session, show};
 const WIDTH: usize = 100;
 
 /// Prints the types, one type or one property.
-pub(crate) fn run(arguments: &Explain, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &ExplainArguments, console: &Console) -> ExitCode {
     match session::open(console).explain(arguments.name.as_deref()) {
         Ok(explanation) => show::print(console, &text(&explanation)),
         Err(error) => {

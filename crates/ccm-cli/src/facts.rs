@@ -1,13 +1,13 @@
-//! `ccm facts`: what is true of this machine.
+//! `ccm facts`: the facts of this machine.
 
 use ccm_runtime::{ExitCode, printed};
 
-use crate::arguments::Facts;
+use crate::arguments::FactsArguments;
 use crate::console::Console;
 use crate::{diagnostics, session, show};
 
-/// Prints all facts, or what is at a path.
-pub(crate) fn run(arguments: &Facts, console: &Console) -> ExitCode {
+/// Prints all facts, or the part of them at a path.
+pub(crate) fn run(arguments: &FactsArguments, console: &Console) -> ExitCode {
     match session::open(console).facts(&session::facts(&arguments.given), arguments.path.as_deref()) {
         Ok(value) => {
             let text = if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) };

@@ -1,20 +1,20 @@
-//! `ccm hiera`: values that depend on facts.
+//! `ccm hiera`: data that depends on facts.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use ccm_model::{Diagnostic, escape_control, quote_words};
 use ccm_runtime::{
-    DataOptions, EntryOutcome, EvaluatedData, ExitCode, Facts, InputError, Value, ValueSource, printed,
+    DataOptions, EntryOutcome, EvaluatedData, ExitCode, GivenFacts, InputError, Value, ValueSource, printed,
     url_hint,
 };
 
-use crate::arguments::HieraParse;
+use crate::arguments::HieraParseArguments;
 use crate::console::Console;
 use crate::{diagnostics, manifest, session, show};
 
 /// Prints the values of a file for some facts.
-pub(crate) fn run(arguments: &HieraParse, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
     let path = (arguments.file != Path::new("-")).then_some(&*arguments.file);
     let file = match session.read_data(path) {
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &HieraParse, console: &Console) -> ExitCode {
         }
     };
     let options = DataOptions {
-        facts: Facts { files: arguments.facts.clone(), assignments: arguments.given.clone() },
+        facts: GivenFacts { files: arguments.facts.clone(), assignments: arguments.given.clone() },
         assignments: arguments.data.clone(),
         system_facts: arguments.system_facts,
         environment_facts: arguments.env_facts,
@@ -69,7 +69,7 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
     let mut found = Vec::new();
     leaves(value, &mut Vec::new(), &mut found);
     let mut text = String::new();
-    let mut mistakes = Vec::new();
+    let mut errors = Vec::new();
     let mut taken: HashMap<String, String> = HashMap::new();
     for (path, value) in found {
         let name =
@@ -77,23 +77,23 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
         let path = path.join(".");
         if let Some(earlier) = taken.get(&name) {
             let message = format!("`{earlier}` and `{path}` are both called {name}");
-            let mistake = Diagnostic::without_place(escape_control(&message).into_owned());
-            mistakes.push(mistake.with_hint("print one of them with --query, or all with --yaml"));
+            let error = Diagnostic::without_place(escape_control(&message).into_owned());
+            errors.push(error.with_hint("print one of them with `--query`, or all of them with `--yaml`"));
             continue;
         }
         let shown = printed::word(value);
         if shown.contains('\0') {
-            let message = format!("`{path}` holds a NUL byte, which no variable can");
-            mistakes.push(Diagnostic::without_place(escape_control(&message).into_owned()));
+            let message = format!("`{path}` holds a NUL byte, which a variable can't");
+            errors.push(Diagnostic::without_place(escape_control(&message).into_owned()));
             continue;
         }
         text += &format!("{name}={}\n", quote_words([&*shown]));
         taken.insert(name, path);
     }
-    if mistakes.is_empty() { Ok(text) } else { Err(mistakes) }
+    if errors.is_empty() { Ok(text) } else { Err(errors) }
 }
 
-/// What is no map, with the keys that lead to it.
+/// Collects the values that are no maps, each with the keys that lead to it.
 fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, found: &mut Vec<(Vec<&'v str>, &'v Value)>) {
     let Value::Map(map) = value else { return found.push((path.clone(), value)) };
     for (key, value) in &**map {
@@ -103,7 +103,7 @@ fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, found: &mut Vec<(Vec<&'
     }
 }
 
-/// A key as a part of the name of a variable.
+/// Returns a key as a part of the name of a variable.
 fn part(key: &str) -> String {
     let part = |character: char| {
         if character.is_ascii_alphanumeric() { character.to_ascii_uppercase() } else { '_' }
@@ -111,7 +111,7 @@ fn part(key: &str) -> String {
     key.chars().map(part).collect()
 }
 
-/// Which entries of the hierarchy matched, and where each value comes from.
+/// Returns the entries of the hierarchy, each with its outcome, and the sources of each value.
 fn explanation(data: &EvaluatedData) -> String {
     let mut rows = Vec::new();
     for (entry, outcome) in data.entries() {
@@ -131,12 +131,12 @@ fn explanation(data: &EvaluatedData) -> String {
 fn outcome_in_words(outcome: &EntryOutcome) -> String {
     let named = |name: &str, what: &str| format!("`{}`: {what}", escape_control(name));
     match outcome {
-        EntryOutcome::Empty => "skipped: all of its expressions came up empty".to_owned(),
+        EntryOutcome::Empty => "skipped: all of its expressions are empty".to_owned(),
         EntryOutcome::NotFound(name) => named(name, "no override of that name"),
         EntryOutcome::Applied(name) => named(name, "applied"),
-        EntryOutcome::Repeated(name) => named(name, "applied already"),
-        EntryOutcome::NotReached(Some(name)) => named(name, "not looked for, an earlier entry matched"),
-        EntryOutcome::NotReached(None) => "not looked for, an earlier entry matched".to_owned(),
+        EntryOutcome::Repeated(name) => named(name, "already applied"),
+        EntryOutcome::NotReached(Some(name)) => named(name, "not tried, because an earlier entry matched"),
+        EntryOutcome::NotReached(None) => "not tried, because an earlier entry matched".to_owned(),
     }
 }
 
@@ -146,12 +146,12 @@ fn source_in_words(source: &ValueSource) -> String {
         ValueSource::Parent => "the manifest that applies this one".to_owned(),
         ValueSource::Override(name) => format!("override `{}`", escape_control(name)),
         ValueSource::File(name) => Path::new(name).display().to_string(),
-        // The value is on the command line already, and may be one that is not to be shown.
+        // The value is not shown, because it may be a secret.
         ValueSource::CommandLine(_) => "--data".to_owned(),
     }
 }
 
-/// Rows of two columns.
+/// Returns rows of two columns.
 fn table(rows: &[(String, String)]) -> String {
     const WIDEST: usize = 50;
     let width = rows.iter().map(|(first, _)| first.chars().count()).max().unwrap_or(0).min(WIDEST);
@@ -194,11 +194,11 @@ HIERA_9LIVES=''
             ("a", Value::map([("b", Value::Int(2))])),
             ("c", Value::text("\0")),
         ]);
-        let mistakes = variables(&value, "X").expect_err("two mistakes");
-        let messages: Vec<_> = mistakes.iter().map(|mistake| &*mistake.message).collect();
+        let errors = variables(&value, "X").expect_err("two errors");
+        let messages: Vec<_> = errors.iter().map(|error| &*error.message).collect();
         assert_eq!(
             messages,
-            ["`a-b` and `a.b` are both called X_A_B", "`c` holds a NUL byte, which no variable can"]
+            ["`a-b` and `a.b` are both called X_A_B", "`c` holds a NUL byte, which a variable can't"]
         );
     }
 }

@@ -1,4 +1,4 @@
-//! `ccm history`: the runs that were recorded.
+//! `ccm history`: the recorded runs.
 
 use std::io::stdout;
 
@@ -8,12 +8,12 @@ use anstream::adapter::strip_str;
 use ccm_report::{ExecutionError, FindError, History, StoredRun};
 use ccm_runtime::ExitCode;
 
-use crate::arguments::{self, HistoryOutput};
+use crate::arguments::{self, DocumentFormat};
 use crate::console::Console;
 use crate::{session, show, state};
 
 /// Lists the recorded runs, or shows one.
-pub(crate) fn run(arguments: &arguments::History, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &arguments::HistoryArguments, console: &Console) -> ExitCode {
     let session = session::open_with(console, &arguments.state);
     let history = session.history().map_err(|error| state::not_read(console, &session, &error));
     let shown = history.and_then(|history| match &arguments.run {
@@ -29,10 +29,10 @@ pub(crate) fn run(arguments: &arguments::History, console: &Console) -> ExitCode
     }
 }
 
-fn list(history: &History, output: HistoryOutput) -> String {
+fn list(history: &History, output: DocumentFormat) -> String {
     match output {
-        HistoryOutput::Text => history.text(),
-        HistoryOutput::Json => format!("{:#}\n", history.json()),
+        DocumentFormat::Text => history.text(),
+        DocumentFormat::Json => format!("{:#}\n", history.json()),
     }
 }
 
@@ -50,21 +50,21 @@ fn found<'h>(console: &Console, history: &'h History, prefix: &str) -> Result<&'
     })
 }
 
-/// What an exec left in the record of a run.
+/// Shows what an exec left in the record of a run.
 fn execution(
     console: &Console,
     history: &History,
     run: &StoredRun,
-    wanted: &str,
-    output: HistoryOutput,
+    name: &str,
+    output: DocumentFormat,
 ) -> Result<String, ExitCode> {
-    let execution = history.execution(run, wanted).map_err(|error| {
+    let execution = history.execution(run, name).map_err(|error| {
         console.error_of(&error, "", &[]);
         ExitCode::NothingRun
     })?;
     let execution = execution.map_err(|error| {
         let hint = match &error {
-            ExecutionError::Unknown { known, .. } if known.is_empty() => "none of that run did".to_owned(),
+            ExecutionError::Unknown { known, .. } if known.is_empty() => "no exec of that run did".to_owned(),
             ExecutionError::Unknown { known, .. } => format!("these did: {}", known.join(", ")),
             ExecutionError::Ambiguous { .. } => "write its position as well".to_owned(),
         };
@@ -72,8 +72,8 @@ fn execution(
         ExitCode::NothingRun
     })?;
     Ok(match output {
-        HistoryOutput::Text => execution.text(),
-        HistoryOutput::Json => format!("{:#}\n", execution.json()),
+        DocumentFormat::Text => execution.text(),
+        DocumentFormat::Json => format!("{:#}\n", execution.json()),
     })
 }
 
@@ -81,19 +81,19 @@ fn one(
     console: &Console,
     history: &History,
     run: &StoredRun,
-    output: HistoryOutput,
+    output: DocumentFormat,
 ) -> Result<String, ExitCode> {
     let events = history.events(run).map_err(|error| {
         console.error_of(&error, "", &[]);
         ExitCode::NothingRun
     })?;
     Ok(match output {
-        HistoryOutput::Text => run.text_with(events),
-        HistoryOutput::Json => format!("{:#}\n", run.json_with(&events)),
+        DocumentFormat::Text => run.text_with(events),
+        DocumentFormat::Json => format!("{:#}\n", run.json_with(&events)),
     })
 }
 
-/// Takes the colours out where they are not wanted.
+/// Removes the colours where standard output has none.
 fn coloured(text: String) -> String {
     match AutoStream::choice(&stdout()) {
         ColorChoice::Never => strip_str(&text).to_string(),

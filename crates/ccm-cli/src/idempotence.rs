@@ -49,24 +49,24 @@ pub(crate) fn show(console: &Console, verification: &Verification) {
             count => format!("{count} refreshes stay"),
         };
         console.note(&format!(
-            "{refreshes} owed that another such run would not do either; `ccm status --pending` lists what is owed"
+            "{refreshes} pending, and another such run would not change that; `ccm status --pending` lists them"
         ));
     }
     if verification.is_idempotent() {
         return;
     }
     let message = match changed_again.len() {
-        0 => "not idempotent: a later run has refreshes to do that are owed".to_owned(),
+        0 => "not idempotent: pending refreshes are left for a later run".to_owned(),
         1 => "not idempotent: a second run changed 1 resource again".to_owned(),
         count => format!("not idempotent: a second run changed {count} resources again"),
     };
     let pending = due.iter().map(|pending| owed_line(&pending.subscriber, &pending.refresh));
-    let causes: Vec<String> = changed_again.iter().map(why).chain(pending).collect();
+    let causes: Vec<String> = changed_again.iter().map(reason).chain(pending).collect();
     let hints: Vec<String> = advice.iter().map(|advice| (*advice).to_owned()).collect();
     console.error(&message, &causes, &hints);
 }
 
-fn why(changed: &ChangedAgain) -> String {
+fn reason(changed: &ChangedAgain) -> String {
     let triggers: Vec<String> = changed.triggered_by.iter().map(ToString::to_string).collect();
     let because = match (&*triggers, &changed.reason) {
         ([], Some(reason)) => Some(reason.to_string()),

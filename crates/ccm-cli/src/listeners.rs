@@ -1,4 +1,4 @@
-//! Everybody who listens to a run: the report, the events file, the terminal.
+//! Listeners of a run: the report, the events file, the terminal.
 
 use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
@@ -9,13 +9,16 @@ use ccm_report::{JsonDocument, JsonLine, JsonLines, Progress, ReportError, TextR
 use ccm_runtime::process::{Clock as _, NonBlockingWriter, SystemClock, Terminal, variable};
 use ccm_runtime::{EventsFile, ExitCode};
 
-use crate::arguments::{self, Apply, Output};
+use crate::arguments::{self, ApplyArguments, ReportFormat};
 use crate::colour::coloured;
 use crate::console::Console;
 use crate::debug_log;
 
 /// Opens the file that `--events-file` or `CCM_EVENTS_FILE` names.
-pub(crate) fn events_file(arguments: &Apply, console: &Console) -> Result<Option<EventsFile>, ExitCode> {
+pub(crate) fn events_file(
+    arguments: &ApplyArguments,
+    console: &Console,
+) -> Result<Option<EventsFile>, ExitCode> {
     let path = match (&arguments.events_file, variable("CCM_EVENTS_FILE")) {
         (Some(path), _) => path.clone(),
         (None, Some(path)) => match path.to_str().map(arguments::events_file) {
@@ -34,17 +37,17 @@ pub(crate) fn events_file(arguments: &Apply, console: &Console) -> Result<Option
     })
 }
 
-/// What goes to standard output.
-enum Report {
+/// Writer of standard output.
+enum ReportWriter {
     Text(TextReport<Box<dyn Write + Send>>),
     Lines(JsonLines<NonBlockingWriter>),
     Document(JsonDocument<NonBlockingWriter>),
 }
 
-/// Everybody who listens to a run.
+/// Listeners of a run.
 pub(crate) struct Listeners {
     clock: SystemClock,
-    report: Report,
+    report: ReportWriter,
     events_file: Option<EventsFile>,
     terminal: Option<Terminal>,
     screen: NonBlockingWriter,
@@ -52,19 +55,19 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Gets them ready.
+    /// Makes the listeners that the command line asks for.
     pub(crate) fn new(
-        arguments: &Apply,
+        arguments: &ApplyArguments,
         events_file: Option<EventsFile>,
         (output, screen): (NonBlockingWriter, NonBlockingWriter),
     ) -> Self {
         let report = match arguments.output {
-            Output::Text => {
+            ReportFormat::Text => {
                 let out = coloured(output, AutoStream::choice(&stdout()));
-                Report::Text(TextReport::new(out, verbosity(arguments)))
+                ReportWriter::Text(TextReport::new(out, verbosity(arguments)))
             }
-            Output::Jsonl => Report::Lines(JsonLines::new(output)),
-            Output::Json => Report::Document(JsonDocument::new(output)),
+            ReportFormat::Jsonl => ReportWriter::Lines(JsonLines::new(output)),
+            ReportFormat::Json => ReportWriter::Document(JsonDocument::new(output)),
         };
         Self {
             clock: SystemClock::new(),
@@ -81,21 +84,21 @@ impl Listeners {
         }
     }
 
-    /// Tells them all of an event, which comes with its line of JSON where that is written.
+    /// Hands an event to all of them, with its line of JSON where that is written.
     pub(crate) fn accept(&mut self, event: &Event, line: Option<&JsonLine<'_>>) {
         if self.terminal.is_some()
             && let Some(erase) = self.progress.accept(event, self.clock.monotonic())
         {
             self.show(erase);
         }
-        if let Report::Text(report) = &mut self.report {
+        if let ReportWriter::Text(report) = &mut self.report {
             report.accept(event);
         }
         let Some(line) = line else { return };
         match &mut self.report {
-            Report::Text(_) => {}
-            Report::Lines(lines) => lines.accept(line),
-            Report::Document(document) => document.accept(line),
+            ReportWriter::Text(_) => {}
+            ReportWriter::Lines(lines) => lines.accept(line),
+            ReportWriter::Document(document) => document.accept(line),
         }
         if let Some(file) = &mut self.events_file {
             file.accept(line);
@@ -104,34 +107,34 @@ impl Listeners {
 
     /// Begins the report of a run that verifies the one before.
     pub(crate) fn begin_verification(&mut self) {
-        if let Report::Text(report) = &mut self.report {
+        if let ReportWriter::Text(report) = &mut self.report {
             report.begin_verification();
         }
     }
 
-    /// Says that the second run changed nothing.
+    /// Reports that the second run changed nothing.
     pub(crate) fn verified(&mut self) {
-        if let Report::Text(report) = &mut self.report {
+        if let ReportWriter::Text(report) = &mut self.report {
             report.verified();
         }
     }
 
-    /// Hands the rest of the report on.
-    pub(crate) fn end_report(self) -> Ended {
+    /// Hands on the rest of the report.
+    pub(crate) fn end_report(self) -> EndedReport {
         let report = match self.report {
-            Report::Text(report) => report.finish(),
-            Report::Lines(lines) => lines.finish().map(|_| ()),
-            Report::Document(document) => document.finish(),
+            ReportWriter::Text(report) => report.finish(),
+            ReportWriter::Lines(lines) => lines.finish().map(|_| ()),
+            ReportWriter::Document(document) => document.finish(),
         };
-        Ended { report, events_file: self.events_file }
+        EndedReport { report, events_file: self.events_file }
     }
 
-    /// Writes out the lines that wait for more of them.
+    /// Writes out the lines that were collected.
     pub(crate) fn write_out(&mut self) {
         match &mut self.report {
-            Report::Text(report) => report.write_out(),
-            Report::Lines(lines) => lines.write_out(),
-            Report::Document(_) => {}
+            ReportWriter::Text(report) => report.write_out(),
+            ReportWriter::Lines(lines) => lines.write_out(),
+            ReportWriter::Document(_) => {}
         }
         if let Some(file) = &mut self.events_file {
             file.write_out();
@@ -147,25 +150,25 @@ impl Listeners {
         }
     }
 
-    /// Writes to the terminal; if that fails, nobody is looking.
+    /// Writes to the terminal. If that fails, nobody is looking.
     fn show(&mut self, text: &str) {
         let _ = self.screen.write_all(text.as_bytes());
     }
 }
 
-/// Everybody whose report is on its way.
-pub(crate) struct Ended {
+/// Listeners whose report is on its way.
+pub(crate) struct EndedReport {
     report: Result<(), ReportError>,
     events_file: Option<EventsFile>,
 }
 
-impl Ended {
-    /// Lets the others finish, says what could not be written, and returns how ccm ends for all that.
-    /// `output` is what became of the report on its way.
+impl EndedReport {
+    /// Ends the others, writes what failed, and returns the exit code. `output` is the result of writing the
+    /// report.
     pub(crate) fn finish(self, console: &Console, output: io::Result<()>, code: ExitCode) -> ExitCode {
         let mut code = code;
         match self.report.and(output.map_err(ReportError::Write)) {
-            // Whoever reads standard output may go away when they have seen enough.
+            // The reader of standard output may go away when it has seen enough.
             Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => {
                 console.error_of(&error, "", &[]);
@@ -183,7 +186,7 @@ impl Ended {
     }
 }
 
-fn verbosity(arguments: &Apply) -> Verbosity {
+fn verbosity(arguments: &ApplyArguments) -> Verbosity {
     match (arguments.quiet, arguments.verbose) {
         (true, _) => Verbosity::Quiet,
         (false, 0) => Verbosity::Normal,

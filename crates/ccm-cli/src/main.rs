@@ -1,4 +1,4 @@
-//! The binary `ccm`: arguments, wiring, error text, exit codes.
+//! The binary `ccm`: arguments, rendering and exit codes over `ccm-runtime`.
 
 mod apply;
 mod arguments;
@@ -27,11 +27,11 @@ use ccm_runtime::ExitCode;
 use ccm_runtime::process::{launcher, prepare_process};
 use clap::Parser as _;
 
-use arguments::{Apply, Arguments, Command, Hiera};
+use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand};
 use console::Console;
 
 fn main() -> process::ExitCode {
-    // Started by itself to run a command as somebody else or in a sandbox, it is nothing but that command.
+    // A copy of ccm that was started to become a command, as another user or in a sandbox, does nothing else.
     if let Some(code) = launcher::begin() {
         return code;
     }
@@ -43,23 +43,25 @@ fn main() -> process::ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let error = arguments::without_value(error);
-            // Help and version are answers, not mistakes. Nothing is left to do if they can't be printed.
+            // Help and version are no errors. If they can't be printed, nothing is left to do.
             let _ = error.print();
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }.into();
         }
     };
     let log = debug_log::install(arguments.verbose, &console);
     let code = match arguments.command {
-        Command::Apply(apply) => apply::run(Apply { verbose: arguments.verbose, ..apply }, &console, &log),
-        Command::Validate(validate) => validate::run(&validate, &console),
-        Command::Graph(graph) => show::graph(&graph, &console),
-        Command::History(history) => history::run(&history, &console),
-        Command::Status(status) => status::run(&status, &console),
-        Command::Facts(facts) => facts::run(&facts, &console),
-        Command::Hiera(Hiera::Parse(parse)) => hiera::run(&parse, &console),
-        Command::Eval(eval) => eval::run(&eval, &console),
-        Command::Explain(explain) => explain::run(&explain, &console),
-        Command::Schema(arguments) => show::schema(&arguments, &console),
+        CliCommand::Apply(apply) => {
+            apply::run(ApplyArguments { verbose: arguments.verbose, ..apply }, &console, &log)
+        }
+        CliCommand::Validate(validate) => validate::run(&validate, &console),
+        CliCommand::Graph(graph) => show::graph(&graph, &console),
+        CliCommand::History(history) => history::run(&history, &console),
+        CliCommand::Status(status) => status::run(&status, &console),
+        CliCommand::Facts(facts) => facts::run(&facts, &console),
+        CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),
+        CliCommand::Eval(eval) => eval::run(&eval, &console),
+        CliCommand::Explain(explain) => explain::run(&explain, &console),
+        CliCommand::Schema(arguments) => show::schema(&arguments, &console),
     };
     code.into()
 }

@@ -1,11 +1,12 @@
-//! Manifests of the command line, read and loaded, or words about why they are not.
+//! Manifests of the command line: reading, loading, and the errors of both.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
 use ccm_model::Diagnostic;
 use ccm_runtime::{
-    ExitCode, Findings, Input, InputError, Manifest, ManifestErrors, Session, Source, TextError, url_hint,
+    ExitCode, Findings, Input, InputError, LoadedManifest, ManifestErrors, ManifestSource, Session,
+    TextError, url_hint,
 };
 
 use crate::arguments::{ManifestArguments, ValueArguments};
@@ -20,8 +21,8 @@ pub(crate) fn read(
     values: &ValueArguments,
 ) -> Result<Input, ExitCode> {
     let source = match &arguments.path {
-        path if path == Path::new("-") => Source::StandardInput,
-        path => Source::File(path.clone()),
+        path if path == Path::new("-") => ManifestSource::StandardInput,
+        path => ManifestSource::File(path.clone()),
     };
     session
         .read(source, &session::values(values), arguments.max_manifest_size)
@@ -33,7 +34,7 @@ pub(crate) fn load<'s>(
     console: &Console,
     session: &'s Session,
     input: &'s Input,
-) -> Result<Manifest<'s>, ExitCode> {
+) -> Result<LoadedManifest<'s>, ExitCode> {
     let manifest = session.load(input).map_err(|errors| not_loaded(console, &errors, input))?;
     diagnostics::print(console, manifest.warnings());
     Ok(manifest)
@@ -52,7 +53,7 @@ pub(crate) fn refuse_all(console: &Console, errors: Vec<Diagnostic>) -> ExitCode
     ExitCode::NothingRun
 }
 
-/// Says why something can't be read.
+/// Writes why a manifest or values can't be read.
 pub(crate) fn not_read(console: &Console, error: &InputError) -> ExitCode {
     match error {
         InputError::Directory(source) => return state::cannot_start(console, source),
@@ -68,17 +69,17 @@ pub(crate) fn not_read(console: &Console, error: &InputError) -> ExitCode {
     ExitCode::NothingRun
 }
 
-/// Says why a text can't be read.
+/// Writes why a text can't be read.
 pub(crate) fn text_not_read(console: &Console, error: &TextError) -> ExitCode {
     let hint = match error {
         TextError::TooLong { what: "manifest", .. } => {
-            "raise --max-manifest-size if it is meant to be that long"
+            "raise `--max-manifest-size` if it is meant to be that long"
         }
         TextError::Read { source, is_relative, .. } => match source.kind() {
             ErrorKind::NotFound if *is_relative => {
-                "is the path right? it is relative to the current directory"
+                "check the path, which is relative to the current directory"
             }
-            ErrorKind::PermissionDenied => "run ccm as a user who may read it",
+            ErrorKind::PermissionDenied => "run ccm as a user who can read it",
             ErrorKind::IsADirectory => "name the file in it",
             _ => "",
         },

@@ -1,6 +1,7 @@
 //! The reactor beside a run: signals, the time limit and progress.
 //!
-//! The run has a thread of its own, because work on files does not wait and would let the reactor notice nothing meanwhile.
+//! The run has a thread of its own, because work on files does not wait and would let the reactor notice
+//! nothing meanwhile.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +21,7 @@ const TICK: Duration = Duration::from_millis(500);
 
 /// State that the reactor shares with the thread that applies a manifest.
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct SharedRun {
     /// Handle that ends the run.
     pub(crate) canceller: Canceller,
     /// Listeners of the run, once it has begun.
@@ -30,7 +31,7 @@ pub(crate) struct Shared {
     has_begun: Notify,
 }
 
-impl Shared {
+impl SharedRun {
     /// Marks the end of loading: from now on a signal cancels the run.
     pub(crate) fn loaded(&self) {
         self.is_loaded.store(true, Ordering::SeqCst);
@@ -48,12 +49,13 @@ impl Shared {
     }
 }
 
-/// Waits for the end of a job that applies a manifest, and turns signals and the end of its time into a cancellation.
+/// Waits for the end of a job that applies a manifest, and turns signals and the end of its time into a
+/// cancellation.
 pub(crate) async fn attend(
     job: Job<ExitCode>,
     signals: &Signals,
     timeout: Option<Duration>,
-    shared: &Shared,
+    shared: &SharedRun,
     console: &Console,
 ) -> ExitCode {
     let mut job = pin!(job);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ccm_runtime::{Config, Data, Facts, Notice, Session, Values};
+use ccm_runtime::{Config, GivenData, GivenFacts, GivenValues, Notice, Session};
 
 use crate::arguments::{DataArguments, FactArguments, StateArguments, ValueArguments};
 use crate::console::Console;
@@ -47,11 +47,11 @@ fn show(notice: &Notice<'_>, console: &Console) {
             console.warning_of(damage);
             console.note(&if *is_kept {
                 format!(
-                    "every refresh of this manifest counts as owed; the file is kept as {}",
+                    "every refresh of this manifest counts as pending; the file is kept as {}",
                     damage.kept_as
                 )
             } else {
-                "every refresh of this manifest counts as owed; a run keeps the file under another name"
+                "every refresh of this manifest counts as pending; a run keeps the file under another name"
                     .to_owned()
             });
         }
@@ -60,18 +60,18 @@ fn show(notice: &Notice<'_>, console: &Console) {
 }
 
 /// Facts that the command line gives.
-pub(crate) fn facts(arguments: &FactArguments) -> Facts {
-    Facts { files: arguments.facts.clone(), assignments: arguments.fact.clone() }
+pub(crate) fn facts(arguments: &FactArguments) -> GivenFacts {
+    GivenFacts { files: arguments.facts.clone(), assignments: arguments.fact.clone() }
 }
 
 /// Values that the command line gives.
-pub(crate) fn data(arguments: &DataArguments) -> Data {
-    Data { files: arguments.hiera.clone(), assignments: arguments.data.clone() }
+pub(crate) fn data(arguments: &DataArguments) -> GivenData {
+    GivenData { files: arguments.hiera.clone(), assignments: arguments.data.clone() }
 }
 
 /// Everything that the command line gives to expressions.
-pub(crate) fn values(arguments: &ValueArguments) -> Values {
-    Values {
+pub(crate) fn values(arguments: &ValueArguments) -> GivenValues {
+    GivenValues {
         facts: facts(&arguments.facts),
         data: data(&arguments.data),
         no_dotenv: arguments.environment.no_env,

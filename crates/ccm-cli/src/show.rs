@@ -5,12 +5,12 @@ use std::io::Write as _;
 use ccm_model::event_schema;
 use ccm_runtime::{ExitCode, Format};
 
-use crate::arguments::{Graph, GraphFormat, Schema};
+use crate::arguments::{GraphArguments, GraphFormat, SchemaArguments};
 use crate::console::Console;
 use crate::{manifest, session};
 
 /// `ccm graph`.
-pub(crate) fn graph(arguments: &Graph, console: &Console) -> ExitCode {
+pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> ExitCode {
     let format = match arguments.format {
         GraphFormat::Text => Format::Text,
         GraphFormat::Dot => Format::Dot,
@@ -28,7 +28,7 @@ pub(crate) fn graph(arguments: &Graph, console: &Console) -> ExitCode {
 }
 
 /// `ccm schema`.
-pub(crate) fn schema(arguments: &Schema, console: &Console) -> ExitCode {
+pub(crate) fn schema(arguments: &SchemaArguments, console: &Console) -> ExitCode {
     let schema = if arguments.events { event_schema().to_value() } else { session::open(console).schema() };
     print(console, &format!("{schema:#}\n"))
 }

@@ -12,7 +12,7 @@ use crate::reactor::signal_code;
 
 /// Advice about a ledger that others can write.
 pub(crate) const UNTRUSTED_HINT: &str =
-    "look at what is in it; then make it yours alone (`chown`, `chmod go-w`), or remove it";
+    "inspect it; then make sure that only you own and can write it, or remove it";
 
 /// Writes why a run can't begin.
 pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError) -> ExitCode {
@@ -23,13 +23,13 @@ pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError
         BeginError::Runner(error) => return cannot_start(console, error),
         BeginError::State(error) => nothing(&[error.hint()]),
         BeginError::Lock(error) => nothing(&[match error {
-            LockError::Held { .. } => "let it end, or wait longer with --lock-wait".to_owned(),
+            LockError::Held { .. } => "wait until it ends, or wait longer with `--lock-wait`".to_owned(),
             // The directory around it belongs to the user who runs ccm.
             LockError::Use { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 "give it to the owner of the directory with chown, or remove it".to_owned()
             }
             LockError::Use { path, source } => session.state_advice(path, source).to_string(),
-            _ => "look at the state directory".to_owned(),
+            _ => "inspect the state directory".to_owned(),
         }]),
         BeginError::Name(error) => return name_missing(console, *error),
         BeginError::Ledger(error) => ledger_refused(console, session, error),
@@ -65,7 +65,7 @@ pub(crate) fn not_selected(console: &Console, unknown: &UnknownResources) -> Exi
 
 /// Writes that a manifest needs a name.
 pub(crate) fn name_missing(console: &Console, error: NameMissing) -> ExitCode {
-    let cause = "what it owes to subscribers is remembered for the next run under its name".to_owned();
+    let cause = "pending refreshes are remembered for the next run under its name".to_owned();
     console.error(&format!("{error}; nothing was run"), &[cause], &["add `name` below `ccm`".to_owned()]);
     ExitCode::NothingRun
 }
@@ -95,6 +95,6 @@ fn ledger_hint(session: &Session, error: &LedgerError) -> String {
         LedgerError::Newer { .. } => "use that version of ccm or a newer one".to_owned(),
         LedgerError::Directory { path, source } => session.state_advice(path, source).to_string(),
         LedgerError::Untrusted { .. } => UNTRUSTED_HINT.to_owned(),
-        _ => "look at the state directory".to_owned(),
+        _ => "inspect the state directory".to_owned(),
     }
 }

@@ -5,16 +5,17 @@ use std::path::Path;
 use ccm_model::{KeptBy, display_timestamp, escape_control, quote_words};
 use ccm_report::owed_line;
 use ccm_runtime::{
-    ExitCode, NextStep, Pending, PendingLedger, PendingRefresh, Session, Status, StatusError, StoredRun,
+    ExitCode, NextStep, Pending, PendingLedger, PendingRefresh, Session, SessionStatus, StatusError,
+    StoredRun,
 };
 use serde_json::{Value, json};
 
-use crate::arguments::{self, HistoryOutput};
+use crate::arguments::{self, DocumentFormat};
 use crate::console::Console;
 use crate::{session, show, state};
 
-/// Shows them.
-pub(crate) fn run(arguments: &arguments::Status, console: &Console) -> ExitCode {
+/// Shows the last run and the pending refreshes, or only these.
+pub(crate) fn run(arguments: &arguments::StatusArguments, console: &Console) -> ExitCode {
     let session = session::open_with(console, &arguments.state);
     match shown(arguments, &session) {
         Ok(text) => show::print(console, &text),
@@ -22,14 +23,14 @@ pub(crate) fn run(arguments: &arguments::Status, console: &Console) -> ExitCode 
     }
 }
 
-fn shown(arguments: &arguments::Status, session: &Session) -> Result<String, StatusError> {
+fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<String, StatusError> {
     let state = session.state_path()?;
     let named = session.named_state_directory().map(|_| &*state);
     if arguments.pending {
         let pending = session.pending()?;
         return Ok(match arguments.output {
-            HistoryOutput::Text => text(session, &pending, named),
-            HistoryOutput::Json => {
+            DocumentFormat::Text => text(session, &pending, named),
+            DocumentFormat::Json => {
                 let Pending { ledgers, damaged, is_locked } = &pending;
                 let pending = json(ledgers);
                 format!("{:#}\n", json!({ "is_going_on": is_locked, "pending": pending, "damaged": damaged }))
@@ -38,17 +39,17 @@ fn shown(arguments: &arguments::Status, session: &Session) -> Result<String, Sta
     }
     let status = session.status()?;
     let is_going_on = status.is_going_on();
-    let Status { history, pending } = &status;
+    let SessionStatus { history, pending } = &status;
     let last = history.runs().first();
     Ok(match arguments.output {
-        HistoryOutput::Text => {
+        DocumentFormat::Text => {
             let last = last.map_or_else(
                 || "no run is recorded".to_owned(),
                 |run| format!("last run: {}", run.line(is_going_on)),
             );
             format!("{last}\n{}", text(session, pending, named))
         }
-        HistoryOutput::Json => {
+        DocumentFormat::Json => {
             let Pending { ledgers, damaged, .. } = pending;
             let last = last.map(StoredRun::json);
             format!(
@@ -59,16 +60,18 @@ fn shown(arguments: &arguments::Status, session: &Session) -> Result<String, Sta
     })
 }
 
-/// Returns the pending refreshes, with what to do about them. `named` is the state directory if the command line names it.
+/// Returns the pending refreshes, with what to do about them. `named` is the state directory if the command
+/// line names it.
 fn text(session: &Session, pending: &Pending, named: Option<&Path>) -> String {
     let Pending { ledgers, damaged, is_locked } = pending;
-    let mut text = if ledgers.is_empty() { "no refresh is owed\n".to_owned() } else { String::new() };
+    let mut text = if ledgers.is_empty() { "no refresh is pending\n".to_owned() } else { String::new() };
     for ledger in ledgers {
         let PendingLedger { file, key, refreshes, unreadable, untrusted, .. } = ledger;
         let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
         text += &format!("{key}({})\n", escape_control(file));
         if let Some(reason) = unreadable {
-            text += &format!("  can't be read, so all may be owed: {}\n", escape_control(reason));
+            text +=
+                &format!("  can't be read, so every refresh may be pending: {}\n", escape_control(reason));
         }
         if !untrusted.is_empty() {
             text += &format!("  {}; a run refuses it\n", escape_control(&untrusted.join(": ")));
@@ -76,9 +79,9 @@ fn text(session: &Session, pending: &Pending, named: Option<&Path>) -> String {
         for PendingRefresh { subscriber, refresh, kept_by, .. } in refreshes {
             let kept = match kept_by {
                 None => "",
-                Some(KeptBy::Control) => "; it is not managed, and a run does it once it is",
+                Some(KeptBy::Control) => "; the resource is not managed; it is refreshed once it is",
                 Some(KeptBy::NoopManifest) => {
-                    "; its manifest is in noop, and a run does it once that is not so"
+                    "; its manifest is in noop; it is refreshed once noop is removed"
                 }
             };
             text += &format!("  {}{kept}\n", escape_control(&owed_line(subscriber, refresh)));
@@ -86,11 +89,11 @@ fn text(session: &Session, pending: &Pending, named: Option<&Path>) -> String {
         text.extend(session.next_steps(ledger).iter().map(|step| next(step, file, named)));
     }
     if *is_locked && !ledgers.is_empty() {
-        text += "a run is going on; what it comes to do is listed until then\n";
+        text += "a run is going on; refreshes that it has not done yet are listed\n";
     }
     for name in damaged {
         text += &format!(
-            "kept, because it was damaged: refreshes/{}; remove it when you have seen it\n",
+            "damaged ledger kept: refreshes/{}; remove it when you have inspected it\n",
             escape_control(name)
         );
     }
@@ -101,14 +104,16 @@ fn text(session: &Session, pending: &Pending, named: Option<&Path>) -> String {
 fn next(step: &NextStep, file: &str, named: Option<&Path>) -> String {
     match step {
         NextStep::Apply(manifest) => apply(manifest, named),
-        NextStep::ApplyKey(_) => "  next: apply its manifest, which does all that may be owed\n".to_owned(),
+        NextStep::ApplyKey(_) => {
+            "  next: apply its manifest, which does every refresh that may be pending\n".to_owned()
+        }
         NextStep::ApplyUnknown => {
-            "  next: apply its manifest, whose name or path the name of the file comes from\n".to_owned()
+            "  next: apply its manifest; the name of the file is made of its name or path\n".to_owned()
         }
         NextStep::UseNewerVersion => "  next: use that version of ccm or a newer one\n".to_owned(),
         NextStep::Gone { manifest, is_whole_ledger } => {
             let manifest = escape_control(manifest);
-            let gone = format!("  {manifest} is not there any more, so no run of it does that");
+            let gone = format!("  {manifest} does not exist any more, so no run does this");
             let file = escape_control(file);
             gone + &if *is_whole_ledger {
                 format!("; remove refreshes/{file} to forget it\n")
@@ -130,15 +135,15 @@ fn apply(manifest: &str, named: Option<&Path>) -> String {
 }
 
 fn json(ledgers: &[PendingLedger]) -> Value {
-    let refresh = |owed: &PendingRefresh| {
+    let refresh = |pending: &PendingRefresh| {
         json!({
-            "subscriber": owed.subscriber.to_string(),
-            "source": owed.refresh.source.to_string(),
-            "run_id": owed.refresh.run_id,
-            "since": display_timestamp(owed.refresh.since, 2),
-            "assumed": owed.refresh.is_assumed,
-            "manifest": owed.manifest,
-            "kept_by": owed.kept_by,
+            "subscriber": pending.subscriber.to_string(),
+            "source": pending.refresh.source.to_string(),
+            "run_id": pending.refresh.run_id,
+            "since": display_timestamp(pending.refresh.since, 2),
+            "assumed": pending.refresh.is_assumed,
+            "manifest": pending.manifest,
+            "kept_by": pending.kept_by,
         })
     };
     let ledger = |ledger: &PendingLedger| {

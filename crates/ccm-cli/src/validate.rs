@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use ccm_runtime::{
-    ExitCode, Facts, Input, Session, SharedFinding, Validation, ValidationError, shared_findings,
+    ExitCode, GivenFacts, Input, Session, SharedFinding, Validation, ValidationError, shared_findings,
 };
 
-use crate::arguments::Validate;
+use crate::arguments::ValidateArguments;
 use crate::console::Console;
 use crate::{diagnostics, manifest, session, show, state};
 
 /// Checks a manifest.
-pub(crate) fn run(arguments: &Validate, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
     let input = match manifest::read(console, &session, &arguments.manifest, &arguments.values) {
         Ok(input) => input,
@@ -36,12 +36,12 @@ fn resources(count: usize) -> String {
 }
 
 /// Checks a manifest for each of several machines.
-fn matrix(console: &Console, arguments: &Validate, session: &Session, input: &Input) -> ExitCode {
-    let facts = |file: &PathBuf| Facts {
+fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, input: &Input) -> ExitCode {
+    let facts = |file: &PathBuf| GivenFacts {
         files: vec![file.clone()],
         assignments: arguments.values.facts.fact.clone(),
     };
-    let machines: Vec<Facts> = arguments.matrix.iter().map(facts).collect();
+    let machines: Vec<GivenFacts> = arguments.matrix.iter().map(facts).collect();
     let validations = session.validate_for(input, &machines);
     show_shared(console, &shared_findings(&validations), &arguments.matrix);
     let line = |(file, validation): (&PathBuf, &Result<Validation, ValidationError>)| match validation {

@@ -4,20 +4,21 @@
 //!
 //! # From a text to a catalog
 //!
-//! A manifest is a tree of [`Node`]s, each with the [`Span`] where it was written and, for a scalar, with its style. The texts
-//! themselves are in a [`SourceMap`], which turns a span into a [`Location`] such as `site.yaml:4:11`. An error in a text is a
-//! [`Diagnostic`]: a message, labels at spans, and hints.
+//! A manifest is a tree of [`Node`]s, each with the [`Span`] where it was written and, for a scalar, with its
+//! style. The texts themselves are in a [`SourceMap`], which turns a span into a [`Location`] such as
+//! `site.yaml:4:11`. An error in a text is a [`Diagnostic`]: a message, labels at spans, and hints.
 //!
-//! What can be run is a [`Catalog`]: [`Resource`]s in the order of the manifest, each with its [`ResourceId`], its
-//! [`Properties`] and its [`Dependency`] edges to others, and the [`Group`]s of the manifests that it applies.
+//! What can be run is a [`Catalog`]: [`Resource`]s in the order of the manifest, each with its
+//! [`ResourceId`], its [`Properties`] and its [`Dependency`] edges to others, and the [`Group`]s of the manifests
+//! that it applies.
 //!
 //! # From a catalog to a report
 //!
-//! A run emits [`Event`]s. An event is a fact in the past tense and says nothing about how it is shown. Every resource ends
-//! with exactly one [`Outcome`], in the [`Transaction`] of its event: changed, unchanged, skipped with a [`SkipCause`], failed
-//! with a [`Failure`], and so on. The [`Reason`] of a decision and the kind of a failure are data, so that nobody has to read a
-//! message. A [`RunSummary`] counts the outcomes, names what ended the run ([`StopCause`]), and lists [`Refreshes`] that later
-//! runs still have to do.
+//! A run emits [`Event`]s. An event is a fact in the past tense and says nothing about how it is shown. Every
+//! resource ends with exactly one [`Outcome`], in the [`Transaction`] of its event: changed, unchanged,
+//! skipped with a [`SkipCause`], failed with a [`Failure`], and so on. The [`Reason`] of a decision and the
+//! kind of a failure are data, so that nobody has to read a message. A [`RunSummary`] counts the outcomes,
+//! names what ended the run ([`StopCause`]), and lists [`Refreshes`] that later runs still have to do.
 //!
 //! ```
 //! use ccm_model::{Counts, Outcome, ResourceId};
@@ -33,8 +34,8 @@
 //!
 //! # In JSON
 //!
-//! [`EventLine`] is an event as a line of JSON, and [`CatalogDocument`] a catalog as a document. Both carry a protocol version,
-//! and [`event_schema`] is the JSON schema of the lines.
+//! [`EventLine`] is an event as a line of JSON, and [`CatalogDocument`] a catalog as a document. Both carry a
+//! protocol version, and [`event_schema`] is the JSON schema of the lines.
 
 mod catalog;
 mod claim;

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ccm_runtime::process::{launcher, prepare_process};
-use ccm_runtime::{Config, Emitted, Event, MAX_MANIFEST_SIZE, Report, RunOptions, Session, Source, Values};
+use ccm_runtime::{
+    Config, Emitted, Event, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, RunOptions, RunReport, Session,
+};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     // A copy of this program that was started to become a command does nothing else.
@@ -27,9 +29,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// Applies a manifest.
-pub fn apply(manifest: PathBuf, config: Config) -> Result<Report, Box<dyn Error>> {
+pub fn apply(manifest: PathBuf, config: Config) -> Result<RunReport, Box<dyn Error>> {
     let session = Session::open(config);
-    let input = session.read(Source::File(manifest), &Values::default(), MAX_MANIFEST_SIZE)?;
+    let input = session.read(ManifestSource::File(manifest), &GivenValues::default(), MAX_MANIFEST_SIZE)?;
     let manifest = session.load(&input)?;
     let mut print = |emitted: Emitted<'_>| {
         if let Event::ResourceFinished(transaction) = emitted.event {

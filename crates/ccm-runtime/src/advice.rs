@@ -12,8 +12,8 @@ use crate::session::Session;
 
 /// Advice about a path in a state directory that can't be used.
 ///
-/// It never leads to another directory: pending refreshes are in this one, and runs keep out of each other's way only
-/// here.
+/// It never leads to another directory: pending refreshes are in this one, and runs keep out of each other's
+/// way only here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateAdvice {
@@ -61,7 +61,7 @@ pub enum NextStep {
     ApplyUnknown,
     /// Use the version of ccm that wrote the ledger, or a newer one.
     UseNewerVersion,
-    /// Nothing: the manifest at this path does not exist, so that no run of it does the refresh.
+    /// None: the manifest at this path does not exist, so that no run of it does the refresh.
     Gone {
         /// The path.
         manifest: String,
@@ -88,7 +88,8 @@ impl Session {
         }
     }
 
-    /// Returns the next steps for the pending refreshes of a ledger. A ledger that a run refuses has none.
+    /// Returns the next steps for the pending refreshes of a ledger. A ledger that a run refuses has no next
+    /// step.
     pub fn next_steps(&self, ledger: &PendingLedger) -> Vec<NextStep> {
         if !ledger.untrusted.is_empty() {
             return Vec::new();
@@ -130,7 +131,7 @@ impl Session {
         }
     }
 
-    /// Returns `true` if a manifest exists, or if nobody can tell.
+    /// Returns `true` if a manifest exists, or if that can't be found out.
     fn exists(&self, manifest: &str) -> bool {
         self.doors.files.exists(Path::new(manifest)).unwrap_or(true)
     }

@@ -9,12 +9,12 @@ use ccm_model::StopCause;
 
 /// Handle that ends a run from any thread.
 ///
-/// A canceller belongs to one run: [`RunOptions::canceller`](crate::RunOptions::canceller) takes it, and copies of it end
-/// the same run. A run that begins with a canceller that was raised before ends at once.
+/// A canceller belongs to one run: [`RunOptions::canceller`](crate::RunOptions::canceller) takes it, and
+/// copies of it end the same run. A run that begins with a canceller that was raised before ends at once.
 #[derive(Clone)]
-pub struct Canceller(Arc<Inner>);
+pub struct Canceller(Arc<CancellerState>);
 
-struct Inner {
+struct CancellerState {
     source: CancellationSource,
     cancellation: Cancellation,
     cause: OnceLock<StopCause>,
@@ -24,7 +24,7 @@ impl Canceller {
     /// Makes a canceller that was not raised.
     pub fn new() -> Self {
         let (source, cancellation) = CancellationSource::new();
-        Self(Arc::new(Inner { source, cancellation, cause: OnceLock::new() }))
+        Self(Arc::new(CancellerState { source, cancellation, cause: OnceLock::new() }))
     }
 
     /// Makes the end of the run more urgent. The first cause is the one that is reported.

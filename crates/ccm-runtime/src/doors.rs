@@ -13,8 +13,9 @@ use ccm_redaction::Secrets;
 
 /// Doors of a session to a machine.
 ///
-/// Each method defaults to the machine that the program runs on, so a program implements only the doors that it replaces
-/// or wraps. The state directory is no door: [`Config::state_directory`](crate::Config::state_directory) moves it.
+/// Each method defaults to the machine that the program runs on, so a program implements only the doors that
+/// it replaces or wraps. The state directory is no door:
+/// [`Config::state_directory`](crate::Config::state_directory) moves it.
 ///
 /// ```
 /// use ccm_runtime::{Clock, Config, Doors, Session, SystemDoors};
@@ -67,7 +68,8 @@ pub trait Doors {
         environment()
     }
 
-    /// Reads a text of at most `limit` bytes that the caller of the session names; standard input without a path.
+    /// Reads a text of at most `limit` bytes that the caller of the session names; standard input without a
+    /// path.
     fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
         read_at_most(path, limit)
     }

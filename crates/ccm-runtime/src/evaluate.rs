@@ -1,4 +1,4 @@
-//! Facts, values and expressions by themselves.
+//! Evaluation of facts, values and expressions without a run.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use ccm_manifest::{DataFile, Named, Redaction, ResolvedData, Sources as _, ToEva
 use ccm_model::{Diagnostic, SourceMap, escape_control};
 
 use crate::findings::{Findings, ManifestErrors};
-use crate::input::{Data, Facts, InputError, data_files};
+use crate::input::{GivenData, GivenFacts, InputError, data_files};
 use crate::machine::{MachineSources, format_of, url_hint};
 use crate::session::Session;
 
@@ -21,7 +21,7 @@ const MAX_DATA_SIZE: u64 = 64 << 20;
 /// Error of evaluating an expression.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum EvaluationError {
+pub enum ExpressionError {
     /// A file can't be read.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -32,7 +32,7 @@ pub enum EvaluationError {
 
 /// Value of an expression.
 #[derive(Clone, Debug)]
-pub struct Evaluation {
+pub struct EvaluatedExpression {
     /// The value.
     pub value: Value,
     /// Warnings.
@@ -43,7 +43,7 @@ pub struct Evaluation {
 #[derive(Clone, Debug, Default)]
 pub struct DataOptions {
     /// Facts that are given.
-    pub facts: Facts,
+    pub facts: GivenFacts,
     /// Values over those of the file, each as `KEY=VALUE`.
     pub assignments: Vec<String>,
     /// Takes the facts of this machine as well.
@@ -85,20 +85,21 @@ impl EvaluatedData {
 
 impl Session {
     /// Returns the facts of this machine, or those at a path.
-    pub fn facts(&self, given: &Facts, path: Option<&str>) -> Result<Value, ManifestErrors> {
+    pub fn facts(&self, given: &GivenFacts, path: Option<&str>) -> Result<Value, ManifestErrors> {
         let machine = MachineSources::new(self, given.clone(), None);
         let mut texts = SourceMap::default();
         find(path, &machine, &mut texts).map_err(|diagnostics| self.errors(diagnostics, &texts))
     }
 
-    /// Evaluates an expression as one of a manifest is before a run. `variables` is a file with names of its own.
+    /// Evaluates an expression as one of a manifest is before a run. `variables` is a file with names of its
+    /// own.
     pub fn evaluate(
         &self,
         expression: &str,
         variables: Option<&Path>,
-        given: &Facts,
-        data: &Data,
-    ) -> Result<Evaluation, EvaluationError> {
+        given: &GivenFacts,
+        data: &GivenData,
+    ) -> Result<EvaluatedExpression, ExpressionError> {
         let machine = MachineSources::new(self, given.clone(), None);
         let variables = match variables {
             Some(path) => self.read_variables(path, &machine)?,
@@ -113,19 +114,19 @@ impl Session {
         };
         let mut evaluated = ccm_manifest::evaluate(&request, &machine);
         self.secrets.add(evaluated.secrets);
-        let unnoticed = machine.unnoticed(&mut evaluated.texts);
-        let value = evaluated.value.filter(|_| unnoticed.is_empty());
-        evaluated.diagnostics.extend(unnoticed);
+        let unread = machine.errors_of_unread(&mut evaluated.texts);
+        let value = evaluated.value.filter(|_| unread.is_empty());
+        evaluated.diagnostics.extend(unread);
         let findings = Findings::redacted(evaluated.diagnostics, &evaluated.texts, &self.secrets);
         match value {
-            Some(value) => Ok(Evaluation { value, warnings: findings }),
+            Some(value) => Ok(EvaluatedExpression { value, warnings: findings }),
             None => Err(ManifestErrors(findings).into()),
         }
     }
 
     /// Finds what an expression names and when it can be evaluated, without evaluating it.
     pub fn explain_expression(&self, expression: &str) -> Result<Named, ManifestErrors> {
-        let machine = MachineSources::new(self, Facts::default(), None);
+        let machine = MachineSources::new(self, GivenFacts::default(), None);
         ccm_manifest::named(expression, &machine).map_err(|found| {
             let (error, texts) = *found;
             self.errors(vec![error], &texts)
@@ -153,9 +154,9 @@ impl Session {
         let mut parsed = ccm_manifest::parse_data(file, &options.assignments, &machine);
         let redaction = Redaction::new(&parsed.secrets);
         self.secrets.add(parsed.secrets);
-        let unnoticed = machine.unnoticed(&mut parsed.texts);
-        let data = parsed.data.filter(|_| unnoticed.is_empty());
-        parsed.diagnostics.extend(unnoticed);
+        let unread = machine.errors_of_unread(&mut parsed.texts);
+        let data = parsed.data.filter(|_| unread.is_empty());
+        parsed.diagnostics.extend(unread);
         if !options.system_facts {
             for found in parsed.diagnostics.iter_mut().filter(|found| lacks_system_fact(found)) {
                 found.hints.push("`--system-facts` takes the facts of this machine as well".to_owned());

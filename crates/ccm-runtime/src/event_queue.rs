@@ -20,10 +20,12 @@ pub struct QueuedEvent {
     pub line: Option<String>,
 }
 
-/// Makes a queue for the events of a run: the sink for the run, and the end for the thread that receives them.
+/// Makes a queue for the events of a run: the sink for the run, and the end for the thread that receives
+/// them.
 ///
-/// Waking a thread costs as much as finding several resources unchanged. So the receiver is woken for what it should see at
-/// once, such as a change, a failure or a line of output, when the run waits, and after some hundred events.
+/// Waking a thread costs as much as finding several resources unchanged. So the receiver is woken for what it
+/// should see at once, such as a change, a failure or a line of output, when the run waits, and after some
+/// hundred events.
 pub fn event_queue() -> (QueueSink, EventQueue) {
     let queue = Arc::new(Queue::default());
     (QueueSink(Arc::clone(&queue)), EventQueue(queue))
@@ -39,12 +41,12 @@ pub struct EventQueue(Arc<Queue>);
 
 #[derive(Debug, Default)]
 struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     filled: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     events: Vec<QueuedEvent>,
     /// The receiver should look.
     is_due: bool,
@@ -52,11 +54,11 @@ struct State {
 }
 
 impl Queue {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wake(&self, change: impl FnOnce(&mut State)) {
+    fn wake(&self, change: impl FnOnce(&mut QueueState)) {
         let mut state = self.state();
         let was_due = state.is_due;
         change(&mut state);
@@ -106,8 +108,8 @@ impl EventQueue {
         }
     }
 
-    /// Returns the events that came so far without waiting, for a receiver that looks from time to time: a resource that
-    /// blocks its thread has begun, although nobody was woken for that.
+    /// Returns the events that came so far without waiting, for a receiver that looks from time to time: a
+    /// resource that blocks its thread has begun, although nobody was woken for that.
     pub fn take(&mut self) -> Vec<QueuedEvent> {
         let mut state = self.0.state();
         state.is_due = state.is_ended;

@@ -1,28 +1,29 @@
-//! Exit codes: the one place where the result of a run becomes a number.
+//! Exit codes of runs.
 
 use ccm_model::{RunSummary, StopCause};
 
 /// Exit code of ccm, which the record of a run keeps as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {
-    /// Everything is in the desired state; in noop: everything was read.
+    /// Success: everything is in the desired state; in noop, everything was read.
     Success,
-    /// Nothing was run.
+    /// Failure before the run; nothing was run.
     NothingRun,
-    /// Only if asked for: something changed, or in noop would have.
+    /// Changes, or in noop pending changes; only if details are asked for.
     Changes,
-    /// At least one resource failed, the time of the run was over, or its record could not be written.
+    /// Failures: at least one resource failed, the time limit ended the run, or its record could not be
+    /// written.
     Failures,
-    /// Only if asked for: both.
+    /// Changes and failures; only if details are asked for.
     ChangesAndFailures,
     /// Bad usage.
     Usage,
-    /// Ended by the signal of that number.
+    /// End by the signal of this number.
     Signal(u8),
 }
 
 impl ExitCode {
-    /// Returns the exit code for a run. `detailed` tells changes apart.
+    /// Returns the exit code of a run. With `detailed`, changes have codes of their own.
     pub fn of(summary: &RunSummary, detailed: bool) -> Self {
         if let Some(StopCause::Signal { number, .. }) = &summary.stopped {
             return Self::Signal(u8::try_from(*number).unwrap_or_default());
@@ -38,7 +39,8 @@ impl ExitCode {
         }
     }
 
-    /// Returns the exit code of the same run with one more failure, such as a record that could not be written.
+    /// Returns the exit code of the same run with one more failure, such as a record that could not be
+    /// written.
     #[must_use]
     pub fn and_failed(self) -> Self {
         match self {

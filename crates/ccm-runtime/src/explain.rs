@@ -83,8 +83,8 @@ pub struct UnknownName {
 }
 
 impl Session {
-    /// Explains a resource type by its name, or a property as `TYPE.PROPERTY`; without a name, lists all types. A property of a
-    /// map is named by its path: `exec.sandbox.network`.
+    /// Explains a resource type by its name, or a property as `TYPE.PROPERTY`; without a name, lists all
+    /// types. A property of a map is named by its path: `exec.sandbox.network`.
     pub fn explain(&self, name: Option<&str>) -> Result<Explanation, UnknownName> {
         let specs = self.specs();
         let Some(name) = name else {

@@ -11,8 +11,9 @@ use ccm_redaction::Secrets;
 
 /// Errors and warnings, with the texts that they point into. They hold no secret and can be shown.
 ///
-/// A sensitive value is replaced by `[redacted]` in messages and in texts, and spans point into the texts as they are here.
-/// Line numbers are those of the file. Only texts that a span points into are kept; the others are empty.
+/// A sensitive value is replaced by `[redacted]` in messages and in texts, and spans point into the texts as
+/// they are here. Line numbers are those of the file. Only texts that a span points into are kept; the others
+/// are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// Errors and warnings, in the order of the texts and each once.

@@ -16,7 +16,7 @@ pub const MAX_MANIFEST_SIZE: u64 = 64 << 20;
 
 /// Facts over those of this machine.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct GivenFacts {
     /// Files of facts, YAML or JSON, the lowest first.
     pub files: Vec<PathBuf>,
     /// Facts over all of them, each as `KEY=VALUE`.
@@ -25,34 +25,34 @@ pub struct Facts {
 
 /// Values over those of a manifest.
 #[derive(Clone, Debug, Default)]
-pub struct Data {
+pub struct GivenData {
     /// Files of values, the lowest first.
     pub files: Vec<PathBuf>,
     /// Values over all of them, each as `KEY=VALUE`.
     pub assignments: Vec<String>,
 }
 
-/// Everything that expressions of a manifest can name beside what it says itself.
+/// Facts, values and environment that expressions of a manifest can name.
 #[derive(Clone, Debug, Default)]
-pub struct Values {
+pub struct GivenValues {
     /// Facts.
-    pub facts: Facts,
+    pub facts: GivenFacts,
     /// Values.
-    pub data: Data,
+    pub data: GivenData,
     /// Leaves the file `.env` beside the manifest out of the environment.
     pub no_dotenv: bool,
 }
 
-/// Place of a manifest.
+/// Source of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ManifestSource {
     /// A file.
     File(PathBuf),
     /// Standard input, read to its end.
     StandardInput,
 }
 
-impl Source {
+impl ManifestSource {
     fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
@@ -99,34 +99,39 @@ pub enum InputError {
     },
 }
 
-/// A manifest that was read, with the values that it can name. Nothing of it was checked yet.
+/// A manifest that was read, with the values that it can name. It was not checked yet.
 pub struct Input {
     pub(crate) machine: MachineSources,
-    pub(crate) source: Source,
+    pub(crate) source: ManifestSource,
     pub(crate) full_name: String,
     request: Request,
-    values: Values,
+    values: GivenValues,
     max_size: u64,
 }
 
 impl Session {
     /// Reads a manifest of at most `max_size` bytes.
-    pub fn read(&self, source: Source, values: &Values, max_size: u64) -> Result<Input, InputError> {
+    pub fn read(
+        &self,
+        source: ManifestSource,
+        values: &GivenValues,
+        max_size: u64,
+    ) -> Result<Input, InputError> {
         self.read_with(source, values, max_size, None)
     }
 
-    /// Reads a manifest and its values once more, as a new run would. Standard input can't be read twice, so its text is
-    /// kept.
+    /// Reads a manifest and its values once more, as a new run would. Standard input can't be read twice, so
+    /// its text is taken from the first time.
     pub fn read_again(&self, input: &Input) -> Result<Input, InputError> {
-        let text = (input.source == Source::StandardInput)
+        let text = (input.source == ManifestSource::StandardInput)
             .then(|| (input.request.name.clone(), Arc::clone(&input.request.text)));
         self.read_with(input.source.clone(), &input.values, input.max_size, text)
     }
 
     fn read_with(
         &self,
-        source: Source,
-        values: &Values,
+        source: ManifestSource,
+        values: &GivenValues,
         max_size: u64,
         text: Option<(String, Arc<str>)>,
     ) -> Result<Input, InputError> {
@@ -158,12 +163,12 @@ impl Input {
         &self.full_name
     }
 
-    pub(crate) fn facts(&self) -> &Facts {
+    pub(crate) fn facts(&self) -> &GivenFacts {
         &self.values.facts
     }
 
     /// Returns the same manifest for another machine with these facts.
-    pub(crate) fn for_machine(&self, session: &Session, facts: Facts) -> Self {
+    pub(crate) fn for_machine(&self, session: &Session, facts: GivenFacts) -> Self {
         let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
         Self {
             machine: MachineSources::new(session, facts, dotenv).of_another(),

@@ -1,4 +1,4 @@
-//! Late values, as the engine asks for them.
+//! Late values for the engine.
 
 use ccm_engine::{LateValues, Progress, Resolved};
 use ccm_manifest::{Completed, Late};
@@ -26,7 +26,7 @@ impl LateValues for CatalogLate<'_, '_> {
             Completed::NotManaged(reason) => Ok(Resolved::NotManaged { reason }),
             Completed::NotBefore(index) => Ok(Resolved::NotBefore(index)),
             Completed::NoValue(reason) => Ok(Resolved::NoValue { reason }),
-            Completed::Mistaken(mistakes) => Err(failure(&mistakes, &self.late.texts())),
+            Completed::Mistaken(errors) => Err(failure(&errors, &self.late.texts())),
         }
     }
 
@@ -39,19 +39,19 @@ impl LateValues for CatalogLate<'_, '_> {
     }
 }
 
-/// Puts mistakes that showed only now into words, each with its place.
-fn failure(mistakes: &[Diagnostic], texts: &SourceMap) -> Failure {
+/// Builds the failure for errors that only a late value showed, each with its location.
+fn failure(errors: &[Diagnostic], texts: &SourceMap) -> Failure {
     let mut failure = Failure::new(FailureKind::Value, "its properties can't be worked out");
-    for mistake in mistakes {
-        let location = mistake.span().and_then(|span| texts.location(span));
-        let message = mistake.one_line();
+    for error in errors {
+        let location = error.span().and_then(|span| texts.location(span));
+        let message = error.one_line();
         failure.chain.push(match &location {
             Some(location) => format!("{location}: {message}"),
             None => message.into_owned(),
         });
         failure.location = failure.location.or(location.map(Box::new));
-        failure.property = failure.property.or_else(|| mistake.property.as_deref().map(Into::into));
-        failure.hints.extend(mistake.hints.iter().cloned());
+        failure.property = failure.property.or_else(|| error.property.as_deref().map(Into::into));
+        failure.hints.extend(error.hints.iter().cloned());
     }
     failure
 }

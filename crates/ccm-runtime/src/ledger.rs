@@ -7,33 +7,35 @@ use ccm_host::state::Directory;
 use ccm_host::{Files, Look};
 use ccm_report::RunIdentity;
 
-use crate::input::Source;
-use crate::manifest::Manifest;
+use crate::input::ManifestSource;
+use crate::manifest::LoadedManifest;
 use crate::session::Notice;
 
-/// A manifest from standard input that has `subscribe` and no name, under which owed refreshes could be remembered.
+/// Error of a manifest from standard input that has `subscribe` and no name under which pending refreshes
+/// could be remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a manifest from standard input that has `subscribe` needs a name")]
 pub struct NameMissing;
 
-impl Manifest<'_> {
-    /// Checks that owed refreshes of the manifest can be remembered.
+impl LoadedManifest<'_> {
+    /// Checks that pending refreshes of the manifest can be remembered.
     pub fn check_name(&self) -> Result<(), NameMissing> {
-        let is_file = self.input.source != Source::StandardInput;
+        let is_file = self.input.source != ManifestSource::StandardInput;
         let asks = |catalog: &ccm_model::Catalog| {
             catalog.resources.iter().any(|resource| !resource.subscribe.is_empty())
         };
         if is_file || self.catalog.name.is_some() || !asks(&self.catalog) { Ok(()) } else { Err(NameMissing) }
     }
 
-    /// Opens the ledger; `None` if the manifest can owe nothing. Without a state directory it is only read, at `place`.
+    /// Opens the ledger; `None` if the manifest can have no pending refresh. Without a state directory, the
+    /// ledger at `state_path` is only read.
     pub(crate) fn ledger(
         &self,
         run: &RunIdentity,
         state: Option<&Directory>,
-        place: Option<&Path>,
+        state_path: Option<&Path>,
     ) -> Result<Option<Ledger>, LedgerError> {
-        let is_file = self.input.source != Source::StandardInput;
+        let is_file = self.input.source != ManifestSource::StandardInput;
         let manifest = if is_file {
             without_parents(&run.manifest, &*self.session.doors.files)
         } else {
@@ -45,10 +47,10 @@ impl Manifest<'_> {
             None => return Ok(None),
         };
         let run = LedgerRun { key, manifest, run_id: run.run_id.clone() };
-        let ledger = match (state, place) {
+        let ledger = match (state, state_path) {
             (Some(directory), _) => Ledger::open(directory, run)?,
-            (None, Some(place)) => Ledger::look(place, run)?,
-            // Without a place for it, nothing was ever remembered.
+            (None, Some(path)) => Ledger::look(path, run)?,
+            // Without a path of the state, nothing was ever remembered.
             (None, None) => return Ok(None),
         };
         if let Some(error) = ledger.untrusted() {
@@ -61,8 +63,8 @@ impl Manifest<'_> {
     }
 }
 
-/// A path without `..` in it. Links stay as they are, so that one that leads elsewhere by and by changes nothing; but
-/// what is above a link is what is above the place it leads to, as the kernel has it.
+/// Returns a path without `..`. Links stay as they are, so that nothing changes if a link leads elsewhere
+/// later. The parent of a link is the parent of its target, as for the kernel.
 fn without_parents(path: &str, files: &dyn Files) -> String {
     let mut plain = PathBuf::new();
     for component in Path::new(path).components() {
@@ -78,9 +80,9 @@ fn without_parents(path: &str, files: &dyn Files) -> String {
     plain.display().to_string()
 }
 
-/// What is above a directory; none if that can't be told, so that the path stays as it was given.
+/// Returns the parent of a directory; `None` if it is not known, so that the path stays as it was given.
 fn above(path: &Path, files: &dyn Files) -> Option<PathBuf> {
-    // Nothing is above the root, and what could not be told before is not known now.
+    // The root is its own parent. A parent that was not known before is not known now.
     if path.parent().is_none() {
         return Some(path.to_owned());
     }

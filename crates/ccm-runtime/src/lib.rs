@@ -1,16 +1,20 @@
-//! ccm as a library: everything that a program needs to bring a machine to the state that a manifest declares.
+//! ccm as a library: everything that a program needs to bring a machine to the state that a manifest
+//! declares.
 //!
 //! # Applying a manifest
 //!
-//! A [`Session`] reads a manifest into an [`Input`] and loads that into a [`Manifest`], or into every error in it. A manifest
-//! is planned, which changes nothing, or applied:
+//! A [`Session`] reads a manifest into an [`Input`] and loads that into a [`LoadedManifest`], or into every
+//! error in it. A manifest is planned, which changes nothing, or applied:
 //!
 //! ```
-//! use ccm_runtime::{Config, Emitted, Event, MAX_MANIFEST_SIZE, RunOptions, Session, Source, Values};
+//! use ccm_runtime::{
+//!     Config, Emitted, Event, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, RunOptions, Session,
+//! };
 //!
 //! # async fn apply() -> Result<(), Box<dyn std::error::Error>> {
 //! let session = Session::open(Config::default());
-//! let input = session.read(Source::File("site.yaml".into()), &Values::default(), MAX_MANIFEST_SIZE)?;
+//! let source = ManifestSource::File("site.yaml".into());
+//! let input = session.read(source, &GivenValues::default(), MAX_MANIFEST_SIZE)?;
 //! let manifest = session.load(&input)?;
 //!
 //! let mut print = |emitted: Emitted<'_>| {
@@ -27,45 +31,49 @@
 //! # }
 //! ```
 //!
-//! A run needs a tokio runtime with time and I/O; one for the current thread is enough. `examples/apply.rs` is a whole program.
+//! A run needs a tokio runtime with time and I/O; one for the current thread is enough. `examples/apply.rs`
+//! is a whole program.
 //!
 //! # What the process does first
 //!
-//! A run starts commands, and a command inherits what its process has. A program therefore begins with two calls, before it
-//! opens a file or starts a thread: [`process::launcher::begin`] and [`process::prepare_process`]. Without the first,
-//! [`Config::launcher`] has to name another program, or commands can have neither a user of their own nor a sandbox.
+//! A run starts commands, and a command inherits what its process has. A program therefore begins with two
+//! calls, before it opens a file or starts a thread: [`process::launcher::begin`] and
+//! [`process::prepare_process`]. Without the first, [`Config::launcher`] has to name another program, or
+//! commands can have neither a user of their own nor a sandbox.
 //!
-//! Nothing else here touches the process: no function prints, exits or listens to signals. Events go to the [`Sink`] of a
-//! run, notices to [`Session::on_notice`]. One thing sessions do share: a process runs one command at a time, and other
-//! sessions wait for their turn, because the kernel gives orphans to a process and not to a session.
+//! Nothing else here touches the process: no function prints, exits or listens to signals. Events go to the
+//! [`Sink`] of a run, notices to [`Session::on_notice`]. One thing sessions do share: a process runs one
+//! command at a time, and other sessions wait for their turn, because the kernel gives orphans to a process
+//! and not to a session.
 //!
 //! # Sessions
 //!
-//! A session owns secrets, [resource types](Config::types), [doors to the machine](Doors), caches and the path of the state
-//! directory. Two sessions of one process see nothing of each other, one after another or side by side on threads of their
-//! own. A session stays on its thread; [`spawn()`] gives it one beside the reactor of the program, so that work on files
-//! holds up no timer and no connection.
+//! A session owns secrets, [resource types](Config::types), [doors to the machine](Doors), caches and the
+//! path of the state directory. Two sessions of one process see nothing of each other, one after another or
+//! side by side on threads of their own. A session stays on its thread; [`spawn()`] gives it one beside the
+//! reactor of the program, so that work on files holds up no timer and no connection.
 //!
 //! - [`Session::load`], [`Session::validate`] and [`Session::validate_for`] check a manifest.
-//! - [`Manifest::plan`], [`Manifest::apply`] and, step by step, [`Manifest::begin`] run it. [`RunOptions::canceller`] ends a
-//!   run from any thread, and [`RunOptions::only`] selects resources. [`Run::verify_idempotent`] applies a manifest again to
-//!   prove that nothing changes.
-//! - [`Manifest::graph`] and [`Manifest::render`] show it.
+//! - [`LoadedManifest::plan`], [`LoadedManifest::apply`] and, step by step, [`LoadedManifest::begin`] run it.
+//!   [`RunOptions::canceller`] ends a run from any thread, and [`RunOptions::only`] selects resources.
+//!   [`ActiveRun::verify_idempotent`] applies a manifest again to prove that nothing changes.
+//! - [`LoadedManifest::graph`] and [`LoadedManifest::render`] show it.
 //! - [`Session::status`], [`Session::history`] and [`Session::pending`] read what runs recorded, and
 //!   [`Session::next_steps`] what to do about pending refreshes.
-//! - [`Session::facts`], [`Session::evaluate`] and [`Session::data`] evaluate facts, expressions and values by themselves.
+//! - [`Session::facts`], [`Session::evaluate`] and [`Session::data`] evaluate facts, expressions and values
+//!   by themselves.
 //! - [`Session::explain`] and [`Session::schema`] return the reference of resource types as data.
 //!
 //! # Secrets
 //!
-//! Values that a manifest marks as sensitive become [`Secrets`] of the session, and a program adds its own. They are in no
-//! event, no error in a manifest and no record: what leaves a session can be shown, except values that a function returns as
-//! its result, such as [`Session::evaluate`].
+//! Values that a manifest marks as sensitive become [`Secrets`] of the session, and a program adds its own.
+//! They are in no event, no error in a manifest and no record: what leaves a session can be shown, except
+//! values that a function returns as its result, such as [`Session::evaluate`].
 //!
 //! # Resource types of a program's own
 //!
-//! [`Config::types`] takes resource types beside the built-in ones. The documentation of `ccm_engine` has a whole one as an
-//! example.
+//! [`Config::types`] takes resource types beside the built-in ones. The documentation of `ccm_engine` has a
+//! whole one as an example.
 
 mod advice;
 mod canceller;
@@ -115,21 +123,21 @@ pub use ccm_report::{
 pub use advice::{NextStep, StateAdvice};
 pub use canceller::Canceller;
 pub use doors::{Commands, Doors, SystemDoors};
-pub use evaluate::{DataOptions, EvaluatedData, Evaluation, EvaluationError};
+pub use evaluate::{DataOptions, EvaluatedData, EvaluatedExpression, ExpressionError};
 pub use event_queue::{EventQueue, QueueSink, QueuedEvent, event_queue};
 pub use events_file::EventsFile;
 pub use exit::ExitCode;
 pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
 pub use findings::{Findings, ManifestErrors};
-pub use input::{Data, Facts, Input, InputError, MAX_MANIFEST_SIZE, Source, Values};
+pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIFEST_SIZE, ManifestSource};
 pub use ledger::NameMissing;
 pub use machine::url_hint;
-pub use manifest::{Manifest, UnknownResource, UnknownResources};
-pub use run::{BeginError, Mode, RecordEnd, Report, Run, RunOptions};
+pub use manifest::{LoadedManifest, UnknownResource, UnknownResources};
+pub use run::{ActiveRun, BeginError, RecordEnd, RunMode, RunOptions, RunReport};
 pub use session::{Config, Notice, Session};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};
-pub use status::{Pending, Status, StatusError};
+pub use status::{Pending, SessionStatus, StatusError};
 pub use text::{InvalidByte, TextError};
 pub use validate::{SharedFinding, Validation, ValidationError, shared_findings};
 pub use verification::{Verification, VerificationError};

@@ -1,4 +1,4 @@
-//! What manifests are made of beside their own text: files, facts and the environment of this machine.
+//! Sources of manifests beside their own text: files, facts and the environment of this machine.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
@@ -13,33 +13,34 @@ use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
 use crate::doors::OpenDoors;
-use crate::input::Facts;
+use crate::input::GivenFacts;
 use crate::session::{Notice, Notices, Session};
 
-/// A file that a manifest reads may have this many bytes.
-const LONGEST: u64 = 64 << 20;
+/// Maximum size of a file that a manifest reads, in bytes.
+const MAX_FILE_SIZE: u64 = 64 << 20;
 
-/// This machine, with what the command line says of it.
+/// This machine, with the facts that the caller gives.
 pub(crate) struct MachineSources {
     doors: Rc<OpenDoors>,
     now: Timestamp,
-    given: Facts,
+    given: GivenFacts,
     notices: Notices,
-    /// The facts that were given stand for another machine, so this one is not asked.
+    /// The given facts stand for another machine, so that no fact of this one is gathered.
     is_another: bool,
     /// The variables of the environment are facts as well.
     has_environment: bool,
-    /// The file of variables beside the manifest, if it is to be read.
+    /// File of variables beside the manifest, if it is read.
     dotenv: Option<PathBuf>,
     gathered: Cell<Subtrees>,
     of_machine: RefCell<Value>,
-    /// The facts that were written down.
+    /// Facts in files, and given facts.
     written: OnceCell<Result<Value, Vec<Diagnostic>>>,
 }
 
 impl MachineSources {
-    /// Looks at this machine. `dotenv` is the file of variables beside the manifest, which need not exist.
-    pub(crate) fn new(session: &Session, given: Facts, dotenv: Option<PathBuf>) -> Self {
+    /// Makes the sources of this machine. `dotenv` is the file of variables beside the manifest, which need
+    /// not exist.
+    pub(crate) fn new(session: &Session, given: GivenFacts, dotenv: Option<PathBuf>) -> Self {
         let doors = Rc::clone(&session.doors);
         let now = Timestamp::try_from(doors.clock.now()).unwrap_or_default();
         Self {
@@ -56,7 +57,7 @@ impl MachineSources {
         }
     }
 
-    /// Takes the facts that were given for those of another machine.
+    /// Takes the given facts for those of another machine.
     pub(crate) fn of_another(mut self) -> Self {
         self.is_another = true;
         self
@@ -68,7 +69,7 @@ impl MachineSources {
         self
     }
 
-    /// Gathers what is at or below these paths and was not gathered before.
+    /// Gathers the facts at or below these paths that were not gathered before.
     fn gather(&self, needed: &[FactPath]) {
         if self.is_another {
             return;
@@ -92,8 +93,7 @@ impl MachineSources {
         merge::deep(&mut self.of_machine.borrow_mut(), &Value::from(found));
     }
 
-    /// Reads the facts that were written down: in files of this machine, in files that were given, and on the
-    /// command line.
+    /// Reads the facts in files of this machine, in given files, and of assignments.
     fn written(&self, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
         let mut written = Value::map::<&str>([]);
         if self.has_environment {
@@ -101,42 +101,42 @@ impl MachineSources {
                 self.doors.doors.environment().into_iter().map(|(name, value)| (name, Value::text(value)));
             written = Value::map(variables);
         }
-        let mut mistakes = Vec::new();
+        let mut errors = Vec::new();
         if !self.is_another {
             let (custom, warnings) = self.doors.doors.custom_facts().read();
             self.warn(&warnings);
             for file in custom {
                 match read_facts(&file.path, &file.text, texts) {
                     Ok(found) => merge::deep(&mut written, &found),
-                    Err(found) => mistakes.extend(found),
+                    Err(found) => errors.extend(found),
                 }
             }
         }
         match self.given(texts) {
             Ok(given) => given.iter().for_each(|found| merge::deep(&mut written, found)),
-            Err(found) => mistakes.extend(found),
+            Err(found) => errors.extend(found),
         }
-        if mistakes.is_empty() { Ok(written) } else { Err(mistakes) }
+        if errors.is_empty() { Ok(written) } else { Err(errors) }
     }
 
-    /// Reads the facts that the command line gives, the lowest first.
+    /// Reads the given facts, the lowest first.
     fn given(&self, texts: &mut SourceMap) -> Result<Vec<Value>, Vec<Diagnostic>> {
         let mut given = Vec::new();
-        let mut mistakes = Vec::new();
+        let mut errors = Vec::new();
         for path in &self.given.files {
             if let Some(hint) = url_hint(path) {
                 let message = format!("the facts {}: a URL is not supported in this version", path.display());
-                mistakes.push(Diagnostic::without_place(message).with_hint(hint));
+                errors.push(Diagnostic::without_place(message).with_hint(hint));
                 continue;
             }
             match self.read(path) {
                 Ok(text) => match read_facts(path, &text, texts) {
                     Ok(found) => given.push(found),
-                    Err(found) => mistakes.extend(found),
+                    Err(found) => errors.extend(found),
                 },
                 Err(error) => {
                     let message = format!("the facts {} can't be read: {error}", path.display());
-                    mistakes.push(Diagnostic::without_place(message));
+                    errors.push(Diagnostic::without_place(message));
                 }
             }
         }
@@ -144,12 +144,12 @@ impl MachineSources {
             match assignment::read(pair) {
                 Ok(value) => given.push(value),
                 Err(error) => {
-                    let mistake = Diagnostic::without_place(format!("a fact can't be read: {error}"));
-                    mistakes.push(mistake.with_hint(error.hint()));
+                    let message = format!("a fact can't be read: {error}");
+                    errors.push(Diagnostic::without_place(message).with_hint(error.hint()));
                 }
             }
         }
-        if mistakes.is_empty() { Ok(given) } else { Err(mistakes) }
+        if errors.is_empty() { Ok(given) } else { Err(errors) }
     }
 
     /// Reports facts that could not be gathered.
@@ -159,9 +159,8 @@ impl MachineSources {
         }
     }
 
-    /// What is wrong with the facts that the command line gives, if nothing asked for any, so that nobody was
-    /// told. Asks this machine nothing.
-    pub(crate) fn unnoticed(&self, texts: &mut SourceMap) -> Vec<Diagnostic> {
+    /// Returns the errors in given facts that no expression asked for. Gathers no fact of this machine.
+    pub(crate) fn errors_of_unread(&self, texts: &mut SourceMap) -> Vec<Diagnostic> {
         match self.written.get() {
             Some(_) => Vec::new(),
             None => self.given(texts).err().unwrap_or_default(),
@@ -178,7 +177,7 @@ fn read_facts(path: &Path, text: &str, texts: &mut SourceMap) -> Result<Value, V
 
 impl Sources for MachineSources {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let read = self.doors.files.read(path, LONGEST).map_err(as_io)?;
+        let read = self.doors.files.read(path, MAX_FILE_SIZE).map_err(as_io)?;
         let content = read.content.ok_or(io::ErrorKind::FileTooLarge)?;
         String::from_utf8(content)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -204,8 +203,8 @@ impl Sources for MachineSources {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 let message = format!("{} can't be read: {error}", path.display());
-                let mistake = Diagnostic::without_place(message);
-                return Err(vec![mistake.with_hint("`--no-env` leaves it out")]);
+                let error = Diagnostic::without_place(message);
+                return Err(vec![error.with_hint("leave it out with `--no-env`")]);
             }
         }
         Ok(variables)
@@ -216,7 +215,7 @@ impl Sources for MachineSources {
     }
 }
 
-/// The facts beside what leads nowhere, from which the one that was meant can be told.
+/// Returns the facts beside paths that lead nowhere, among which a suggestion can be found.
 fn misspelt(needed: &[FactPath], written: &Value) -> Vec<FactPath> {
     let leads_nowhere = |path: &&FactPath| {
         let names: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -229,7 +228,7 @@ fn misspelt(needed: &[FactPath], written: &Value) -> Vec<FactPath> {
     needed.iter().filter(leads_nowhere).map(|path| path[..1].to_vec()).collect()
 }
 
-/// Advises what to do with a URL where a file is meant; none if it is a file.
+/// Returns advice about a URL in place of a file; `None` if the path is no URL.
 pub fn url_hint(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let (scheme, _) = text.split_once("://")?;
@@ -238,13 +237,13 @@ pub fn url_hint(path: &Path) -> Option<String> {
     is_url.then(|| "fetch it into a file first, and name that".to_owned())
 }
 
-/// How a file of facts is written, by its name.
+/// Returns the format of a file of facts by its name.
 pub(crate) fn format_of(name: &str) -> facts::Format {
     let is_json = Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     if is_json { facts::Format::Json } else { facts::Format::Yaml }
 }
 
-/// What the system said of a file; whoever reads it names the file.
+/// Returns the error of the system without the file, which the caller names.
 fn as_io(error: FileError) -> io::Error {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(cause) = source {

@@ -11,8 +11,8 @@ use crate::findings::{Findings, ManifestErrors};
 use crate::input::Input;
 use crate::session::Session;
 
-/// A manifest without a mistake, ready to be planned or applied.
-pub struct Manifest<'s> {
+/// A manifest without an error, ready to be planned or applied.
+pub struct LoadedManifest<'s> {
     pub(crate) session: &'s Session,
     pub(crate) input: &'s Input,
     pub(crate) catalog: Catalog,
@@ -36,25 +36,25 @@ pub struct UnknownResource {
 
 impl Session {
     /// Loads and checks a manifest. Nothing is run.
-    pub fn load<'s>(&'s self, input: &'s Input) -> Result<Manifest<'s>, ManifestErrors> {
+    pub fn load<'s>(&'s self, input: &'s Input) -> Result<LoadedManifest<'s>, ManifestErrors> {
         let mut loaded = load(input.request(), &self.specs(), &input.machine);
         self.secrets.add(loaded.data.secrets.iter().cloned());
         let mut texts = loaded.texts();
-        // A file of facts that nothing asks for has to be readable as well.
-        let unnoticed = input.machine.unnoticed(&mut texts);
-        let catalog = loaded.catalog.take().filter(|_| unnoticed.is_empty());
-        loaded.diagnostics.extend(unnoticed);
+        // A file of facts that no expression names has to be readable as well.
+        let unread = input.machine.errors_of_unread(&mut texts);
+        let catalog = loaded.catalog.take().filter(|_| unread.is_empty());
+        loaded.diagnostics.extend(unread);
         match catalog {
             Some(catalog) => {
                 let warnings = Findings::redacted(take(&mut loaded.diagnostics), &texts, &self.secrets);
-                Ok(Manifest { session: self, input, catalog, loaded, warnings })
+                Ok(LoadedManifest { session: self, input, catalog, loaded, warnings })
             }
             None => Err(self.errors(loaded.diagnostics, &texts)),
         }
     }
 }
 
-impl Manifest<'_> {
+impl LoadedManifest<'_> {
     /// Returns the resources and their edges.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
@@ -90,7 +90,7 @@ impl Manifest<'_> {
         if unknown.is_empty() { Ok(Some(selected)) } else { Err(UnknownResources(unknown)) }
     }
 
-    /// Returns the manifest with all values put in, as YAML without secrets.
+    /// Returns the manifest with all values filled in, as YAML without secrets.
     pub fn render(&self) -> Result<String, ManifestErrors> {
         ccm_manifest::render(&self.catalog, &self.loaded)
             .map_err(|diagnostics| self.session.errors(diagnostics, &self.loaded.texts()))
@@ -102,7 +102,7 @@ impl Manifest<'_> {
     }
 }
 
-impl fmt::Debug for Manifest<'_> {
+impl fmt::Debug for LoadedManifest<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let resources = self.catalog.resources.len();
         formatter.debug_struct("Manifest").field("resources", &resources).finish_non_exhaustive()

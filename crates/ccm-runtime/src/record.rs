@@ -1,4 +1,4 @@
-//! The record of a run in the state directory.
+//! Record of a run in the state directory.
 
 use std::time::SystemTime;
 
@@ -7,15 +7,15 @@ use ccm_host::{Clock, random};
 use ccm_model::{Event, RunSummary};
 use ccm_report::{Encoder, Ids, JsonLine, Recorded, RunIdentity, RunStore, StoredSummary};
 
-/// Ids of a run and its events, their lines, and the file of those that are recorded.
-pub(crate) struct Record {
+/// Ids of a run and its events, their lines, and the file of the recorded ones.
+pub(crate) struct RunRecord {
     encoder: Encoder,
     began: SystemTime,
     store: Option<RunStore>,
 }
 
-impl Record {
-    /// Names a run. A later run has a greater name, also if the clock was set back.
+impl RunRecord {
+    /// Makes the id of a run. A later run has a greater one, also if the clock was set back.
     pub(crate) fn new(manifest: &str, state: Option<&Directory>, clock: &dyn Clock) -> Self {
         let ids = Ids::new(random());
         let ids = match state.and_then(RunStore::newest) {
@@ -32,7 +32,7 @@ impl Record {
         self.store = state.map(|state| RunStore::begin(state, self.encoder.identity(), keep_runs));
     }
 
-    /// Names another run, which verifies that the one before is idempotent.
+    /// Makes the id of a second run, which verifies that the first one is idempotent.
     pub(crate) fn begin_verification(&mut self, clock: &dyn Clock) {
         self.began = clock.now();
         self.encoder.begin_verification(self.began);
@@ -42,8 +42,8 @@ impl Record {
         self.encoder.identity()
     }
 
-    /// Records an event, and returns its line where one was written or is wanted.
-    pub(crate) fn accept(&mut self, event: &Event, wants_line: bool) -> Option<JsonLine<'_>> {
+    /// Records an event. Returns its line if the line was recorded or is asked for.
+    pub(crate) fn accept(&mut self, event: &Event, with_line: bool) -> Option<JsonLine<'_>> {
         if let Event::ArtifactsLeft(artifacts) = event {
             if let Some(store) = &mut self.store {
                 store.keep(artifacts);
@@ -53,9 +53,9 @@ impl Record {
         if let Event::SessionStarted(session) = event {
             self.began = session.at;
         }
-        // Most events of a steady run are of no use to the store, and then nobody pays for the JSON.
+        // The store takes few events of a steady run, and the JSON of the others would cost time.
         let is_stored = self.store.as_ref().is_some_and(|store| store.wants(event));
-        if !is_stored && !wants_line {
+        if !is_stored && !with_line {
             return None;
         }
         let line = self.encoder.encode(event)?;

@@ -18,14 +18,14 @@ use crate::doors::Commands;
 use crate::exit::ExitCode;
 use crate::late::CatalogLate;
 use crate::ledger::NameMissing;
-use crate::manifest::{Manifest, UnknownResources};
-use crate::record::Record;
+use crate::manifest::{LoadedManifest, UnknownResources};
+use crate::record::RunRecord;
 use crate::session::Notice;
 use crate::sink::{Emitted, Sink};
 
 /// Effect of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum RunMode {
     /// Noop: reads the state, changes nothing, and reports what would be changed.
     Plan,
     /// Brings the machine to the desired state.
@@ -35,7 +35,8 @@ pub enum Mode {
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Applies only these resources and what they require; all resources if it is empty. References by alias are allowed.
+    /// Applies only these resources and what they require; all resources if it is empty. References by alias
+    /// are allowed.
     pub only: Vec<ResourceId>,
     /// Stops after the first resource that fails.
     pub fail_on_error: bool,
@@ -49,8 +50,8 @@ pub struct RunOptions {
     pub lock_wait: Duration,
     /// Number of recorded runs to keep, this one among them.
     pub keep_runs: usize,
-    /// Handle that ends the run from outside. Copies of options share it, so a program that runs again after a run was
-    /// cancelled puts a new one in.
+    /// Handle that ends the run from outside. Copies of options share it, so a program that runs again after
+    /// a run was cancelled puts a new one in.
     pub canceller: Canceller,
 }
 
@@ -97,9 +98,9 @@ pub enum BeginError {
 }
 
 /// A run that holds the lock of the state directory until it is dropped.
-pub struct Run<'m> {
-    pub(crate) manifest: &'m Manifest<'m>,
-    mode: Mode,
+pub struct ActiveRun<'m> {
+    pub(crate) manifest: &'m LoadedManifest<'m>,
+    mode: RunMode,
     pub(crate) options: RunOptions,
     commands: &'m dyn Commands,
     files: Box<dyn Files>,
@@ -107,13 +108,13 @@ pub struct Run<'m> {
     state: Option<Directory>,
     _lock: Option<Lock>,
     ledger: Option<Ledger>,
-    record: Record,
+    record: RunRecord,
     only: Option<Vec<ResourceIndex>>,
 }
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct Report {
+pub struct RunReport {
     /// Name of the run in the record.
     pub identity: RunIdentity,
     /// Outcomes, counted, and pending refreshes.
@@ -136,10 +137,10 @@ pub struct RecordEnd {
     pub not_removed: Vec<StoreError>,
 }
 
-impl Manifest<'_> {
-    /// Begins a run: opens the state directory, waits for the lock and opens the ledger. A plan takes no lock and writes
-    /// nothing.
-    pub async fn begin(&self, mode: Mode, options: RunOptions) -> Result<Run<'_>, BeginError> {
+impl LoadedManifest<'_> {
+    /// Begins a run: opens the state directory, waits for the lock and opens the ledger. A plan takes no lock
+    /// and writes nothing.
+    pub async fn begin(&self, mode: RunMode, options: RunOptions) -> Result<ActiveRun<'_>, BeginError> {
         let session = self.session;
         let only = self.select(&options.only)?;
         let doors = &session.doors;
@@ -147,8 +148,8 @@ impl Manifest<'_> {
         // A plan only has to know where the state would be.
         let state_path = session.state_path().ok();
         let state = match mode {
-            Mode::Plan => None,
-            Mode::Apply => Some(Directory::open_private(&session.state_path()?)?),
+            RunMode::Plan => None,
+            RunMode::Apply => Some(Directory::open_private(&session.state_path()?)?),
         };
         let mut lock = None;
         if let Some(state) = &state {
@@ -156,18 +157,19 @@ impl Manifest<'_> {
             let holder = LockHolder { manifest: self.input.full_name().to_owned(), since: doors.clock.now() };
             let mut on_wait = |other: &str| (session.notices)(&Notice::Waiting(other));
             lock = Some(tokio::select! {
-                // A lock that is free is taken, so that a run that was cancelled before it began leaves a record.
+                // A lock that is free is taken, so that a run that was cancelled before it began leaves a
+                // record.
                 biased;
                 taken = Lock::take(state, &holder, options.lock_wait, &mut on_wait) => taken?,
                 cause = options.canceller.stopped() => return Err(BeginError::Cancelled(cause)),
             });
         }
-        let mut record = Record::new(self.input.full_name(), state.as_ref(), &*doors.clock);
+        let mut record = RunRecord::new(self.input.full_name(), state.as_ref(), &*doors.clock);
         self.check_name()?;
         let ledger = self.ledger(record.identity(), state.as_ref(), state_path.as_deref())?;
         record.begin(state.as_ref(), options.keep_runs);
         let files = doors.doors.files(options.canceller.cancellation());
-        Ok(Run {
+        Ok(ActiveRun {
             manifest: self,
             mode,
             options,
@@ -183,31 +185,40 @@ impl Manifest<'_> {
     }
 
     /// Reports what would be changed, and changes nothing.
-    pub async fn plan(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<Report, BeginError> {
-        self.run(Mode::Plan, options, sink).await
+    pub async fn plan(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<RunReport, BeginError> {
+        self.run(RunMode::Plan, options, sink).await
     }
 
     /// Brings the machine to the desired state, and records the run.
-    pub async fn apply(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<Report, BeginError> {
-        self.run(Mode::Apply, options, sink).await
+    pub async fn apply(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<RunReport, BeginError> {
+        self.run(RunMode::Apply, options, sink).await
     }
 
-    async fn run(&self, mode: Mode, options: RunOptions, sink: &mut dyn Sink) -> Result<Report, BeginError> {
+    async fn run(
+        &self,
+        mode: RunMode,
+        options: RunOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<RunReport, BeginError> {
         let mut run = self.begin(mode, options).await?;
         let summary = run.apply(sink).await;
         let record = run.end(&summary, ExitCode::of(&summary, false));
-        Ok(Report { identity: run.identity().clone(), summary, record })
+        Ok(RunReport { identity: run.identity().clone(), summary, record })
     }
 }
 
-impl Run<'_> {
+impl ActiveRun<'_> {
     /// Applies the manifest, and returns the outcomes, counted.
     pub async fn apply(&mut self, sink: &mut dyn Sink) -> RunSummary {
         self.apply_as(self.manifest, sink).await
     }
 
     /// Applies the manifest of the run, or the same one read again.
-    pub(crate) async fn apply_as(&mut self, manifest: &Manifest<'_>, sink: &mut dyn Sink) -> RunSummary {
+    pub(crate) async fn apply_as(
+        &mut self,
+        manifest: &LoadedManifest<'_>,
+        sink: &mut dyn Sink,
+    ) -> RunSummary {
         let Self { mode, options, commands, files, state_path, ledger, record, only, .. } = self;
         let session = manifest.session;
         let identity = record.identity();
@@ -225,7 +236,7 @@ impl Run<'_> {
             late: &CatalogLate { late: &manifest.loaded.late },
             secrets: &session.secrets,
             stop: options.canceller.stop(),
-            noop: *mode == Mode::Plan,
+            noop: *mode == RunMode::Plan,
             fail_on_error: options.fail_on_error,
             diff: options.diff,
             directory: manifest.input.directory(),
@@ -243,7 +254,8 @@ impl Run<'_> {
         let mut applied = pin!(run.apply(&mut on_event).instrument(span));
         poll_fn(|context| {
             let polled = applied.as_mut().poll(context);
-            // While the run waits, for a command as a rule, no more events come that could be handed on together.
+            // While the run waits, for a command as a rule, no more events come that could be handed on
+            // together.
             if polled.is_pending() {
                 sink.borrow_mut().flush();
             }
@@ -270,9 +282,9 @@ impl Run<'_> {
         RecordEnd { code, is_recorded: true, error, not_removed: kept }
     }
 
-    /// Begins another run under the same lock, which verifies that the one before is idempotent. The record of that one
-    /// has to be ended.
-    pub(crate) fn begin_verification(&mut self, again: &Manifest<'_>) -> Result<(), LedgerError> {
+    /// Begins another run under the same lock, which verifies that the one before is idempotent. The record
+    /// of that one has to be ended.
+    pub(crate) fn begin_verification(&mut self, again: &LoadedManifest<'_>) -> Result<(), LedgerError> {
         self.record.begin_verification(&*again.session.doors.clock);
         self.record.begin(self.state.as_ref(), self.options.keep_runs);
         let identity = self.record.identity();
@@ -281,7 +293,7 @@ impl Run<'_> {
     }
 
     /// Selects the same resources in the manifest that was read again.
-    pub(crate) fn select_again(&mut self, again: &Manifest<'_>) -> Result<(), UnknownResources> {
+    pub(crate) fn select_again(&mut self, again: &LoadedManifest<'_>) -> Result<(), UnknownResources> {
         self.only = again.select(&self.options.only)?;
         Ok(())
     }

@@ -23,8 +23,8 @@ pub struct Config {
     /// Program that starts commands as another user or in a sandbox: one whose `main` begins with
     /// [`ccm_host::launcher::begin`]. Without it, resources that need it fail.
     pub launcher: Option<PathBuf>,
-    /// Resource types of the program's own, beside the built-in ones. A type with the name of a built-in one takes its
-    /// place.
+    /// Resource types of the program's own, beside the built-in ones. A type with the name of a built-in one
+    /// takes its place.
     pub types: Vec<&'static dyn ResourceType>,
     /// Doors to the machine.
     pub doors: Box<dyn Doors + Send>,
@@ -63,7 +63,7 @@ pub enum Notice<'a> {
     Waiting(&'a str),
     /// A ledger that a run would refuse.
     UntrustedLedger(&'a LedgerError),
-    /// A ledger that was damaged. Every refresh of the manifest counts as owed.
+    /// A ledger that was damaged. Every refresh of the manifest counts as pending.
     DamagedLedger {
         /// The damage.
         damage: &'a LedgerDamage,
@@ -77,7 +77,8 @@ pub(crate) type Notices = Rc<dyn Fn(&Notice<'_>)>;
 
 /// Everything that one user of ccm owns: secrets, types, doors to the machine and the path of the state.
 ///
-/// A session stays on its thread. Sessions of one process do not see each other's secrets, caches or catalogs.
+/// A session stays on its thread. Sessions of one process do not see each other's secrets, caches or
+/// catalogs.
 pub struct Session {
     pub(crate) types: Vec<&'static dyn ResourceType>,
     pub(crate) secrets: Secrets,

@@ -32,19 +32,22 @@ pub struct Job<T>(oneshot::Receiver<Result<T, JobError>>);
 
 /// Runs a job with a session on a thread of its own, beside the reactor of the program.
 ///
-/// Work on files blocks the thread that it runs on. On a thread of its own it holds up neither timers and connections of the
-/// program nor the signals that it listens to. A [`Canceller`](crate::Canceller) ends the run from there, and
-/// [`event_queue`](crate::event_queue()) brings the events there:
+/// Work on files blocks the thread that it runs on. On a thread of its own it holds up neither timers and
+/// connections of the program nor the signals that it listens to. A [`Canceller`](crate::Canceller) ends the
+/// run from there, and [`event_queue`](crate::event_queue()) brings the events there:
 ///
 /// ```
-/// use ccm_runtime::{Config, MAX_MANIFEST_SIZE, RunOptions, Source, Values, event_queue, spawn};
+/// use ccm_runtime::{
+///     Config, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, RunOptions, event_queue, spawn,
+/// };
 ///
 /// # async fn apply(path: std::path::PathBuf) -> Result<(), Box<dyn std::error::Error>> {
 /// let (mut sink, mut queue) = event_queue();
 /// let job = spawn(Config::default(), async move |session| {
-///     let input = session.read(Source::File(path), &Values::default(), MAX_MANIFEST_SIZE).map_err(|error| error.to_string())?;
-///     let manifest = session.load(&input).map_err(|errors| errors.to_string())?;
-///     manifest.apply(RunOptions::default(), &mut sink).await.map_err(|error| error.to_string())
+///     let source = ManifestSource::File(path);
+///     let input = session.read(source, &GivenValues::default(), MAX_MANIFEST_SIZE).expect("a manifest");
+///     let manifest = session.load(&input).expect("a manifest without errors");
+///     manifest.apply(RunOptions::default(), &mut sink).await
 /// })?;
 /// while let Some(events) = queue.next().await {
 ///     println!("{} events", events.len());

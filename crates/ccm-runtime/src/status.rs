@@ -1,4 +1,4 @@
-//! Recorded runs and owed refreshes.
+//! Recorded runs and pending refreshes.
 
 use ccm_engine::{LedgerError, PendingLedger, damaged, pending};
 use ccm_host::state::{Lock, StateError};
@@ -6,10 +6,10 @@ use ccm_report::{History, StoreError, StoredRun};
 
 use crate::session::Session;
 
-/// Refreshes that are owed to later runs.
+/// Refreshes that are left for later runs.
 #[derive(Debug)]
 pub struct Pending {
-    /// Ledgers that owe something.
+    /// Ledgers with pending refreshes.
     pub ledgers: Vec<PendingLedger>,
     /// Names of damaged ledgers that were put aside.
     pub damaged: Vec<String>,
@@ -17,12 +17,12 @@ pub struct Pending {
     pub is_locked: bool,
 }
 
-/// Last run and owed refreshes.
+/// Recorded runs and pending refreshes.
 #[derive(Debug)]
-pub struct Status {
+pub struct SessionStatus {
     /// Recorded runs, the newest first.
     pub history: History,
-    /// Owed refreshes.
+    /// Pending refreshes.
     pub pending: Pending,
 }
 
@@ -41,7 +41,7 @@ pub enum StatusError {
     Store(#[from] StoreError),
 }
 
-impl Status {
+impl SessionStatus {
     /// Returns `true` while the last run goes on.
     pub fn is_going_on(&self) -> bool {
         self.pending.is_locked && self.history.runs().first().is_some_and(StoredRun::is_unfinished)
@@ -49,7 +49,7 @@ impl Status {
 }
 
 impl Session {
-    /// Reads what is owed to later runs. It takes no lock: a ledger is replaced as a whole.
+    /// Reads the pending refreshes. It takes no lock, because a ledger is replaced as a whole.
     pub fn pending(&self) -> Result<Pending, StatusError> {
         let state = self.state_path()?;
         let ledgers = pending(&state)?;
@@ -62,9 +62,9 @@ impl Session {
         Ok(History::open(&self.state_path()?)?)
     }
 
-    /// Reads the recorded runs and what is owed to later ones.
-    pub fn status(&self) -> Result<Status, StatusError> {
+    /// Reads the recorded runs and the pending refreshes.
+    pub fn status(&self) -> Result<SessionStatus, StatusError> {
         let pending = self.pending()?;
-        Ok(Status { history: self.history()?, pending })
+        Ok(SessionStatus { history: self.history()?, pending })
     }
 }

@@ -9,7 +9,7 @@ use crate::session::Session;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// It can't be read.
+    /// The text can't be read.
     #[error("{what} {name} can't be read")]
     Read {
         /// Kind of the text, such as `manifest`.
@@ -21,7 +21,7 @@ pub enum TextError {
         /// The reason.
         source: io::Error,
     },
-    /// It is longer than the limit.
+    /// The text is longer than the limit.
     #[error("{what} {name} is longer than {limit} bytes")]
     TooLong {
         /// Kind of the text.
@@ -31,14 +31,14 @@ pub enum TextError {
         /// The limit, in bytes.
         limit: u64,
     },
-    /// It is not UTF-8.
+    /// The text is not UTF-8.
     #[error("{what} {name} is not UTF-8 text")]
     NotUtf8 {
         /// Kind of the text.
         what: &'static str,
         /// Name of the text.
         name: String,
-        /// Place of the first byte that is part of no character.
+        /// Location of the first byte that is part of no character.
         source: InvalidByte,
     },
 }
@@ -49,13 +49,13 @@ pub enum TextError {
 pub struct InvalidByte {
     /// Line, counted from 1.
     pub line: usize,
-    /// Bytes before it in the text.
+    /// Number of bytes before it in the text.
     pub offset: usize,
 }
 
 impl Session {
-    /// Reads a file of at most `limit` bytes, or standard input without a path. Returns its name and its text. `what` names
-    /// the kind of the text in errors.
+    /// Reads a file of at most `limit` bytes, or standard input without a path. Returns its name and its
+    /// text. `what` names the kind of the text in errors.
     pub fn read_text(
         &self,
         path: Option<&Path>,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ccm_model::{Diagnostic, Label, Position, Severity};
 
 use crate::findings::{Findings, ManifestErrors};
-use crate::input::{Facts, Input};
+use crate::input::{GivenFacts, Input};
 use crate::ledger::NameMissing;
 use crate::session::Session;
 
@@ -56,9 +56,9 @@ impl Session {
     pub fn validate_for(
         &self,
         input: &Input,
-        machines: &[Facts],
+        machines: &[GivenFacts],
     ) -> Vec<Result<Validation, ValidationError>> {
-        let validate = |facts: &Facts| self.validate_here(&input.for_machine(self, facts.clone()));
+        let validate = |facts: &GivenFacts| self.validate_here(&input.for_machine(self, facts.clone()));
         machines.iter().map(validate).collect()
     }
 
@@ -70,7 +70,8 @@ impl Session {
     }
 }
 
-/// Collects the errors and warnings of several validations, each once: those that concern most machines first.
+/// Collects the errors and warnings of several validations, each once: those that concern most machines
+/// first.
 pub fn shared_findings(validations: &[Result<Validation, ValidationError>]) -> Vec<SharedFinding<'_>> {
     let mut all: Vec<SharedFinding<'_>> = Vec::new();
     let mut known = HashMap::new();
@@ -81,7 +82,7 @@ pub fn shared_findings(validations: &[Result<Validation, ValidationError>]) -> V
             Err(ValidationError::Name(_)) => continue,
         };
         for diagnostic in &findings.diagnostics {
-            let position = *known.entry(Shown::of(diagnostic, findings)).or_insert_with(|| {
+            let position = *known.entry(DiagnosticKey::of(diagnostic, findings)).or_insert_with(|| {
                 all.push(SharedFinding { diagnostic, findings, machines: Vec::new() });
                 all.len() - 1
             });
@@ -98,7 +99,7 @@ pub fn shared_findings(validations: &[Result<Validation, ValidationError>]) -> V
 
 /// A diagnostic as a user sees it. The same text may have another number for another machine.
 #[derive(PartialEq, Eq, Hash)]
-struct Shown<'d> {
+struct DiagnosticKey<'d> {
     severity: Severity,
     message: &'d str,
     /// Name of the text, line, column and what stands there.
@@ -106,7 +107,7 @@ struct Shown<'d> {
     hints: &'d [String],
 }
 
-impl<'d> Shown<'d> {
+impl<'d> DiagnosticKey<'d> {
     fn of(diagnostic: &'d Diagnostic, findings: &'d Findings) -> Self {
         let Diagnostic { severity, message, labels, hints, .. } = diagnostic;
         let label = |label: &'d Label| {

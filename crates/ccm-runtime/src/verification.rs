@@ -7,8 +7,8 @@ use ccm_report::{ChangedAgain, Idempotence};
 use crate::exit::ExitCode;
 use crate::findings::ManifestErrors;
 use crate::input::InputError;
-use crate::manifest::{Manifest, UnknownResources};
-use crate::run::{RecordEnd, Run};
+use crate::manifest::{LoadedManifest, UnknownResources};
+use crate::run::{ActiveRun, RecordEnd};
 use crate::sink::{Emitted, Sink};
 
 /// Result of a second run.
@@ -36,7 +36,8 @@ impl Verification {
         self.changed_again.is_empty() && self.due.is_empty()
     }
 
-    /// Returns `true` if the second run proves that the manifest is idempotent. A run that failed or was cancelled does not.
+    /// Returns `true` if the second run proves that the manifest is idempotent. A run that failed or was
+    /// cancelled does not.
     pub fn is_verified(&self) -> bool {
         self.is_idempotent() && is_success(self.code)
     }
@@ -68,9 +69,10 @@ pub enum VerificationError {
     },
 }
 
-impl Run<'_> {
-    /// Applies the manifest once more as a new run would: it is read again, with everything that it is made of, and so is
-    /// the machine. `first` and `code` are the results of the first run, whose record is ended here.
+impl ActiveRun<'_> {
+    /// Applies the manifest once more as a new run would: it is read again, with everything that it is made
+    /// of, and so is the machine. `first` and `code` are the results of the first run, whose record is ended
+    /// here.
     pub async fn verify_idempotent(
         &mut self,
         first: &RunSummary,
@@ -80,7 +82,7 @@ impl Run<'_> {
         if !is_success(code) {
             return Err(VerificationError::NotSuccessful);
         }
-        let Manifest { session, input, .. } = self.manifest;
+        let LoadedManifest { session, input, .. } = self.manifest;
         let input = session.read_again(input)?;
         let manifest = session.load(&input)?;
         self.select_again(&manifest)?;
@@ -88,7 +90,7 @@ impl Run<'_> {
         if let Err(source) = self.begin_verification(&manifest) {
             return Err(VerificationError::Ledger { source, first: Box::new(first) });
         }
-        let mut listener = Listener { idempotence: Idempotence::default(), sink };
+        let mut listener = VerifyingSink { idempotence: Idempotence::default(), sink };
         let summary = self.apply_as(&manifest, &mut listener).await;
         let changed_again = listener.idempotence.changed_again().to_vec();
         let (due, not_due): (Vec<_>, Vec<_>) =
@@ -116,12 +118,12 @@ fn is_success(code: ExitCode) -> bool {
 }
 
 /// Sink that notes changes on the way to another one.
-struct Listener<'s> {
+struct VerifyingSink<'s> {
     idempotence: Idempotence,
     sink: &'s mut dyn Sink,
 }
 
-impl Sink for Listener<'_> {
+impl Sink for VerifyingSink<'_> {
     fn accept(&mut self, emitted: Emitted<'_>) {
         let event: &Event = &emitted.event;
         self.idempotence.accept(event);

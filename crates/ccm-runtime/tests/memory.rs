@@ -2,7 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 #![expect(clippy::disallowed_methods, reason = "only the kernel knows the memory of this process")]
 
-use ccm_runtime::{Config, Emitted, RunOptions, Session, Source, Values};
+use ccm_runtime::{Config, Emitted, GivenValues, ManifestSource, RunOptions, Session};
 use ccm_testkit::Scratch;
 
 /// Resident memory of this process, in KiB.
@@ -26,8 +26,8 @@ fn apply(scratch: &Scratch, number: usize) {
     );
     let state_directory = Some(scratch.path().join("state"));
     let session = Session::open(Config { state_directory, ..Config::default() });
-    let source = Source::File(scratch.path().join("manifest.yaml"));
-    let input = session.read(source, &Values::default(), 1 << 20).expect("a manifest");
+    let source = ManifestSource::File(scratch.path().join("manifest.yaml"));
+    let input = session.read(source, &GivenValues::default(), 1 << 20).expect("a manifest");
     let manifest = session.load(&input).expect("a manifest without errors");
     let options = RunOptions { keep_runs: 3, ..RunOptions::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -91,8 +91,8 @@ impl RedactedSource {
         redacted
     }
 
-    /// Returns the offset in the redacted text. An offset inside a part that was replaced becomes the beginning of its
-    /// replacement.
+    /// Returns the offset in the redacted text. An offset inside a part that was replaced becomes the
+    /// beginning of its replacement.
     fn moved(&self, offset: usize) -> usize {
         let mut moved = offset;
         for part in &self.replaced {

@@ -1,4 +1,5 @@
-//! Sensitive values in a source: values that are marked `# @sensitive`, and values of resources that are `sensitive`.
+//! Sensitive values in a source: values that are marked `# @sensitive`, and values of resources that are
+//! `sensitive`.
 //!
 //! They are found in the text alone, because a manifest with errors may not have been read any further.
 
@@ -106,14 +107,15 @@ impl SensitiveText {
     }
 }
 
-/// Returns the value of `sensitive`; `None` if it is not given. A value that is not known to be `false` may turn out to be
-/// true.
+/// Returns the value of `sensitive`; `None` if it is not given. A value that is not known to be `false` may
+/// turn out to be true.
 fn is_marked(properties: &Map) -> Option<bool> {
     let node = properties.get(SENSITIVE).filter(|node| !node.is_null())?;
     Some(node.as_scalar().is_none_or(|scalar| scalar.kind() != Kind::Bool(false)))
 }
 
-/// Finds the values around `sensitive:` in a text that is not valid YAML. Errs on the side of hiding too much.
+/// Finds the values around `sensitive:` in a text that is not valid YAML. Errs on the side of hiding too
+/// much.
 fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let lines: Vec<(usize, &str)> = source

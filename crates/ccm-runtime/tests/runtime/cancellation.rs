@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ccm_host::Level;
 use ccm_model::{Outcome, SkipCause, StopCause};
-use ccm_runtime::{BeginError, Canceller, Mode, RunOptions};
+use ccm_runtime::{BeginError, Canceller, RunMode, RunOptions};
 use ccm_testkit::Scratch;
 
 use crate::{block_on, manifest, manifest_of, outcomes, read, session};
@@ -22,11 +22,11 @@ fn a_session_runs_again_after_a_run_was_cancelled() {
     block_on(async {
         let options = RunOptions::default();
         options.canceller.raise(Level::Kill, timeout());
-        let (cancelled, report) = outcomes(&manifest, Mode::Apply, options).await.expect("a run");
+        let (cancelled, report) = outcomes(&manifest, RunMode::Apply, options).await.expect("a run");
         assert_eq!(cancelled, [Outcome::Skipped { cause: SkipCause::Stopped { by: timeout() } }]);
         assert_eq!(report.summary.stopped, Some(timeout()));
         let (applied, report) =
-            outcomes(&manifest, Mode::Apply, RunOptions::default()).await.expect("a second run");
+            outcomes(&manifest, RunMode::Apply, RunOptions::default()).await.expect("a second run");
         assert_eq!((applied, report.summary.stopped), (vec![Outcome::Changed], None));
     });
     assert_eq!(session.history().expect("a history").runs().len(), 2);
@@ -52,7 +52,7 @@ fn a_run_is_cancelled_from_another_thread_while_its_command_runs() {
         ccm_testkit::wait_until("the command runs", || watched.exists());
         canceller.raise(Level::Stop, timeout());
     });
-    let (_, report) = block_on(outcomes(&manifest, Mode::Apply, options)).expect("a run");
+    let (_, report) = block_on(outcomes(&manifest, RunMode::Apply, options)).expect("a run");
     assert_eq!(report.summary.stopped, Some(timeout()));
     other.join().expect("the other thread");
 }
@@ -65,12 +65,12 @@ fn the_wait_for_another_run_can_be_cancelled() {
     let input = read(&first, &path);
     let manifest = first.load(&input).expect("a manifest without errors");
     block_on(async {
-        let _holder = manifest.begin(Mode::Apply, RunOptions::default()).await.expect("a run");
+        let _holder = manifest.begin(RunMode::Apply, RunOptions::default()).await.expect("a run");
         let options = RunOptions::default();
         options.canceller.raise(Level::Stop, timeout());
         let input = read(&second, &path);
         let manifest = second.load(&input).expect("a manifest without errors");
-        let begun = manifest.begin(Mode::Apply, options).await;
+        let begun = manifest.begin(RunMode::Apply, options).await;
         assert!(
             matches!(&begun, Err(BeginError::Cancelled(cause)) if *cause == timeout()),
             "{:?}",

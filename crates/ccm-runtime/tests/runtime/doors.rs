@@ -7,7 +7,10 @@ use ccm_facts::CustomFacts;
 use ccm_host::{Clock, Kernel, Machine, RunnerError};
 use ccm_model::Outcome;
 use ccm_redaction::Secrets;
-use ccm_runtime::{Commands, Config, Doors, Facts, Mode, Session, SystemDoors};
+use ccm_runtime::{
+    Commands, Config, Doors, GivenFacts, GivenValues, ManifestSource, RunMode, RunOptions, Session,
+    SystemDoors,
+};
 use ccm_testkit::{FakeClock, FakeMachine, FakeRunner, Scratch};
 
 use crate::{config, manifest_of, run};
@@ -52,16 +55,16 @@ impl Doors for MadeUp {
 fn facts_environment_clock_and_texts_come_from_the_doors() {
     let scratch = Scratch::new();
     let session = Session::open(Config { doors: Box::new(MadeUp), ..config(&scratch) });
-    let name = session.facts(&Facts::default(), Some("host.info.hostname")).expect("a fact");
+    let name = session.facts(&GivenFacts::default(), Some("host.info.hostname")).expect("a fact");
     assert_eq!(name.to_string(), "made-up");
-    let facts = Facts { assignments: vec![format!("to={}", scratch.at("made"))], ..Facts::default() };
-    let values = ccm_runtime::Values { facts, ..ccm_runtime::Values::default() };
-    let source = ccm_runtime::Source::File("/nowhere/site.yaml".into());
+    let facts =
+        GivenFacts { assignments: vec![format!("to={}", scratch.at("made"))], ..GivenFacts::default() };
+    let values = GivenValues { facts, ..GivenValues::default() };
+    let source = ManifestSource::File("/nowhere/site.yaml".into());
     let input = session.read(source, &values, 1 << 20).expect("the made-up manifest");
     let manifest = session.load(&input).expect("a manifest without errors");
     let (outcomes, report) =
-        crate::block_on(crate::outcomes(&manifest, Mode::Apply, ccm_runtime::RunOptions::default()))
-            .expect("a run");
+        crate::block_on(crate::outcomes(&manifest, RunMode::Apply, RunOptions::default())).expect("a run");
     assert_eq!(outcomes, [Outcome::Changed]);
     assert_eq!(scratch.read("made").as_deref(), Some("this 1970"));
     assert!(report.summary.duration < Duration::from_secs(1), "its clock stands still");
@@ -85,8 +88,8 @@ fn commands_go_through_the_door_of_the_session() {
     let scratch = Scratch::new();
     let manifest = manifest_of(&scratch, "    - exec: [{/bin/prog: {returns: [3]}}]\n");
     let session = Session::open(Config { doors: Box::new(OtherRunner), ..config(&scratch) });
-    assert_eq!(run(&session, &manifest, Mode::Apply).0, [Outcome::Changed]);
+    assert_eq!(run(&session, &manifest, RunMode::Apply).0, [Outcome::Changed]);
     let session = Session::open(Config { doors: Box::new(SystemDoors), ..config(&scratch) });
-    let (outcomes, _) = run(&session, &manifest, Mode::Apply);
+    let (outcomes, _) = run(&session, &manifest, RunMode::Apply);
     assert!(matches!(&*outcomes, [Outcome::Failed(_)]), "{outcomes:?}");
 }

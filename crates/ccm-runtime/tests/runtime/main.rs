@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 
 use ccm_model::{Event, Outcome};
 use ccm_runtime::{
-    BeginError, Config, Emitted, Input, Manifest, Mode, Report, RunOptions, Session, Source, Values,
+    BeginError, Config, Emitted, GivenValues, Input, LoadedManifest, ManifestSource, RunMode, RunOptions,
+    RunReport, Session,
 };
 use ccm_testkit::Scratch;
 
@@ -34,7 +35,9 @@ fn session(scratch: &Scratch) -> Session {
 }
 
 fn read(session: &Session, manifest: &Path) -> Input {
-    session.read(Source::File(manifest.to_owned()), &Values::default(), 1 << 20).expect("a manifest")
+    session
+        .read(ManifestSource::File(manifest.to_owned()), &GivenValues::default(), 1 << 20)
+        .expect("a manifest")
 }
 
 /// Writes a manifest with these resources, and returns its path.
@@ -55,10 +58,10 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 /// Runs a loaded manifest, and returns the outcomes with the report.
 async fn outcomes(
-    manifest: &Manifest<'_>,
-    mode: Mode,
+    manifest: &LoadedManifest<'_>,
+    mode: RunMode,
     options: RunOptions,
-) -> Result<(Vec<Outcome>, Report), BeginError> {
+) -> Result<(Vec<Outcome>, RunReport), BeginError> {
     let mut outcomes = Vec::new();
     let mut sink = |emitted: Emitted<'_>| {
         if let Event::ResourceFinished(transaction) = emitted.event {
@@ -66,14 +69,14 @@ async fn outcomes(
         }
     };
     let report = match mode {
-        Mode::Plan => manifest.plan(options, &mut sink).await?,
-        Mode::Apply => manifest.apply(options, &mut sink).await?,
+        RunMode::Plan => manifest.plan(options, &mut sink).await?,
+        RunMode::Apply => manifest.apply(options, &mut sink).await?,
     };
     Ok((outcomes, report))
 }
 
 /// Runs a manifest, and returns the outcomes with the report.
-fn run(session: &Session, manifest: &Path, mode: Mode) -> (Vec<Outcome>, Report) {
+fn run(session: &Session, manifest: &Path, mode: RunMode) -> (Vec<Outcome>, RunReport) {
     let input = read(session, manifest);
     let manifest = session.load(&input).expect("a manifest without errors");
     block_on(outcomes(&manifest, mode, RunOptions::default())).expect("a run")

@@ -1,6 +1,6 @@
 //! Pending refreshes, and the next steps for them.
 
-use ccm_runtime::{Mode, NextStep};
+use ccm_runtime::{NextStep, RunMode};
 use ccm_testkit::Scratch;
 
 use crate::{manifest_of, run, session};
@@ -18,7 +18,7 @@ fn the_next_step_is_to_apply_a_manifest_that_is_still_there() {
             scratch.at("source")
         ),
     );
-    run(&session, &manifest, Mode::Apply);
+    run(&session, &manifest, RunMode::Apply);
     let path = manifest.display().to_string();
     let steps = || {
         let status = session.status().expect("a status");

@@ -1,6 +1,6 @@
 //! Secrets in what leaves the library.
 
-use ccm_runtime::{DataFile, DataOptions, Findings, Source, Values};
+use ccm_runtime::{DataFile, DataOptions, Findings, GivenValues, ManifestSource};
 use ccm_testkit::Scratch;
 
 use crate::session;
@@ -30,8 +30,8 @@ fn errors_in_a_manifest_hold_no_secret() {
         let scratch = Scratch::new();
         let session = session(&scratch);
         scratch.write("m.yaml", &manifest);
-        let source = Source::File(scratch.path().join("m.yaml"));
-        let input = session.read(source, &Values::default(), 1 << 20).expect("a manifest");
+        let source = ManifestSource::File(scratch.path().join("m.yaml"));
+        let input = session.read(source, &GivenValues::default(), 1 << 20).expect("a manifest");
         let errors = session.load(&input).map(drop).expect_err("an error");
         is_safe(&errors);
     }
@@ -46,8 +46,8 @@ fn warnings_about_a_manifest_hold_no_secret() {
         "data:\n  # @sensitive\n  pw: {SECRET}\nccm: {{resources: [{{exec: [{{'{command}': {{}}}}]}}]}}\n"
     );
     scratch.write("m.yaml", manifest);
-    let source = Source::File(scratch.path().join("m.yaml"));
-    let input = session.read(source, &Values::default(), 1 << 20).expect("a manifest");
+    let source = ManifestSource::File(scratch.path().join("m.yaml"));
+    let input = session.read(source, &GivenValues::default(), 1 << 20).expect("a manifest");
     let manifest = session.load(&input).expect("a manifest without errors");
     is_safe(manifest.warnings());
 }
@@ -76,12 +76,12 @@ fn sensitive_values_around_an_expression_become_secrets_of_the_session() {
     let scratch = Scratch::new();
     let session = session(&scratch);
     let file = scratch.write("data.yaml", format!("data:\n  # @sensitive\n  pw: {SECRET}\n"));
-    let data = ccm_runtime::Data { files: vec![file], assignments: Vec::new() };
-    let facts = ccm_runtime::Facts::default();
+    let data = ccm_runtime::GivenData { files: vec![file], assignments: Vec::new() };
+    let facts = ccm_runtime::GivenFacts::default();
     let value = session.evaluate("Data.pw", None, &facts, &data).expect("a value").value;
     assert_eq!(value.to_string(), SECRET);
     assert_eq!(session.secrets().redact(SECRET), "[redacted]");
     let error = session.evaluate(&format!("Data.pw + '{SECRET}' + 1 + x"), None, &facts, &data);
-    let Err(ccm_runtime::EvaluationError::Errors(errors)) = error else { panic!("no error") };
+    let Err(ccm_runtime::ExpressionError::Errors(errors)) = error else { panic!("no error") };
     is_safe(&errors);
 }

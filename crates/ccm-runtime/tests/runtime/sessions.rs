@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use ccm_model::Outcome;
-use ccm_runtime::{BeginError, ExitCode, Facts, Mode, RunOptions, Session, Source, Values};
+use ccm_runtime::{
+    BeginError, ExitCode, GivenFacts, GivenValues, ManifestSource, RunMode, RunOptions, Session,
+};
 use ccm_testkit::Scratch;
 
 use crate::{block_on, manifest, manifest_of, outcomes, read, run, session};
@@ -14,14 +16,14 @@ fn a_manifest_is_planned_applied_and_recorded() {
     let scratch = Scratch::new();
     let manifest = manifest(&scratch, "x");
     let session = session(&scratch);
-    let (planned, report) = run(&session, &manifest, Mode::Plan);
+    let (planned, report) = run(&session, &manifest, RunMode::Plan);
     assert!(matches!(&*planned, [Outcome::WouldChange { .. }]), "{planned:?}");
     assert!(!report.record.is_recorded);
     assert_eq!(scratch.names(), ["manifest.yaml"]);
-    let (applied, report) = run(&session, &manifest, Mode::Apply);
+    let (applied, report) = run(&session, &manifest, RunMode::Apply);
     assert_eq!(applied, [Outcome::Changed]);
     assert_eq!(ExitCode::of(&report.summary, true), ExitCode::Changes);
-    let (again, _) = run(&session, &manifest, Mode::Apply);
+    let (again, _) = run(&session, &manifest, RunMode::Apply);
     assert_eq!(again, [Outcome::Unchanged]);
     let status = session.status().expect("a status");
     let runs: Vec<_> = status.history.runs().iter().map(|run| run.id.clone()).collect();
@@ -34,7 +36,8 @@ fn a_manifest_is_planned_applied_and_recorded() {
 fn what_keeps_a_manifest_from_a_run_is_an_error() {
     let scratch = Scratch::new();
     let session = session(&scratch);
-    let missing = session.read(Source::File(scratch.path().join("no.yaml")), &Values::default(), 1 << 20);
+    let missing =
+        session.read(ManifestSource::File(scratch.path().join("no.yaml")), &GivenValues::default(), 1 << 20);
     assert_eq!(
         missing.err().map(|error| error.to_string()),
         Some(format!("manifest {} can't be read", scratch.at("no.yaml")))
@@ -47,7 +50,7 @@ fn what_keeps_a_manifest_from_a_run_is_an_error() {
     let input = read(&session, &manifest(&scratch, "x"));
     let begun = block_on(async {
         let manifest = session.load(&input).expect("a manifest without errors");
-        manifest.begin(Mode::Apply, RunOptions::default()).await.map(|_| ())
+        manifest.begin(RunMode::Apply, RunOptions::default()).await.map(|_| ())
     });
     assert!(matches!(begun, Err(BeginError::State(_))), "{begun:?}");
 }
@@ -70,13 +73,13 @@ fn sessions_one_after_another_see_nothing_of_each_other() {
     assert_eq!(one.secrets().redact("correct horse battery"), "[redacted]");
     let two = session(&second);
     assert_eq!(two.secrets().redact("correct horse battery"), "correct horse battery");
-    assert_eq!(run(&two, &manifest_of_second, Mode::Apply).0, [Outcome::Changed]);
+    assert_eq!(run(&two, &manifest_of_second, RunMode::Apply).0, [Outcome::Changed]);
     assert_eq!(one.status().expect("a status").history.runs().len(), 0);
     assert_eq!(two.status().expect("a status").history.runs().len(), 1);
 }
 
-/// Writes a manifest of a file and of an exec that a change of the file triggers. The exec fails as long as `ready` is
-/// missing, prints the secrets of two sessions, and names the machine.
+/// Writes a manifest of a file and of an exec that a change of the file triggers. The exec fails as long as
+/// `ready` is missing, prints the secrets of two sessions, and names the machine.
 fn manifest_with_exec(scratch: &Scratch, content: &str) -> PathBuf {
     let resources = "    - file: [{DIR/made: {content: 'CONTENT'}}]\n    \
         - exec: [{reload: {command: 'test -e DIR/ready', subscribe: ['file#DIR/made'], refresh_only: true}}]\n    \
@@ -88,11 +91,12 @@ fn manifest_with_exec(scratch: &Scratch, content: &str) -> PathBuf {
 
 /// Applies that manifest with the fact `role`, and returns the outcomes.
 fn apply_with_exec(session: &Session, manifest: &Path, role: &str) -> Vec<Outcome> {
-    let facts = Facts { assignments: vec![format!("role={role}")], ..Facts::default() };
-    let values = Values { facts, ..Values::default() };
-    let input = session.read(Source::File(manifest.to_owned()), &values, 1 << 20).expect("a manifest");
+    let facts = GivenFacts { assignments: vec![format!("role={role}")], ..GivenFacts::default() };
+    let values = GivenValues { facts, ..GivenValues::default() };
+    let input =
+        session.read(ManifestSource::File(manifest.to_owned()), &values, 1 << 20).expect("a manifest");
     let manifest = session.load(&input).expect("a manifest without errors");
-    block_on(outcomes(&manifest, Mode::Apply, RunOptions::default())).expect("a run").0
+    block_on(outcomes(&manifest, RunMode::Apply, RunOptions::default())).expect("a run").0
 }
 
 #[test]
@@ -155,7 +159,7 @@ fn sessions_side_by_side_see_nothing_of_each_other() {
         let session = session(&scratch);
         session.secrets().add([&*content]);
         for _ in 0..RUNS {
-            let (outcomes, report) = run(&session, &manifest, Mode::Apply);
+            let (outcomes, report) = run(&session, &manifest, RunMode::Apply);
             assert_eq!(outcomes.len(), 1);
             assert_eq!(report.identity.manifest, manifest.display().to_string());
         }

@@ -11,8 +11,8 @@ use ccm_host::{
 };
 use ccm_model::{Event, Outcome, StopCause};
 use ccm_runtime::{
-    Canceller, Config, Doors, EventQueue, JobError, Level, QueuedEvent, RunOptions, Source, Values,
-    event_queue, spawn,
+    Canceller, Config, Doors, EventQueue, GivenValues, JobError, Level, ManifestSource, QueuedEvent,
+    RunOptions, event_queue, spawn,
 };
 use ccm_testkit::Scratch;
 
@@ -142,8 +142,9 @@ fn file_work_blocks_neither_timers_nor_events_nor_cancellation() {
     let (mut sink, mut queue) = event_queue();
     block_on(async {
         let job = spawn(config, async move |session| {
-            let input =
-                session.read(Source::File(manifest), &Values::default(), 1 << 20).expect("a manifest");
+            let input = session
+                .read(ManifestSource::File(manifest), &GivenValues::default(), 1 << 20)
+                .expect("a manifest");
             let manifest = session.load(&input).expect("a manifest without errors");
             manifest.apply(options, &mut sink).await.expect("a run").summary
         })
@@ -183,8 +184,9 @@ fn many_events_wake_the_receiver_seldom() {
     let config = config(&scratch);
     let (batches, events) = block_on(async {
         let job = spawn(config, async move |session| {
-            let input =
-                session.read(Source::File(manifest), &Values::default(), 1 << 20).expect("a manifest");
+            let input = session
+                .read(ManifestSource::File(manifest), &GivenValues::default(), 1 << 20)
+                .expect("a manifest");
             let manifest = session.load(&input).expect("a manifest without errors");
             let options = RunOptions { json_lines: true, ..RunOptions::default() };
             manifest.apply(options, &mut sink).await.expect("a run").summary.counts

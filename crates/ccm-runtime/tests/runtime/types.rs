@@ -10,7 +10,7 @@ use ccm_engine::{
 use ccm_host::{Attributes, Host, Local, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind, Fields, Outcome, Resource};
 use ccm_properties::{PropertyError, Text, TypeSpec, TypedProperties, properties};
-use ccm_runtime::{Config, Mode, Session};
+use ccm_runtime::{Config, RunMode, Session};
 use ccm_testkit::Scratch;
 
 use crate::{config, manifest_of, read, run};
@@ -175,12 +175,12 @@ fn a_type_of_the_program_is_applied_beside_the_built_in_ones() {
         ),
     );
     let session = open(&scratch);
-    let (planned, _) = run(&session, &manifest, Mode::Plan);
+    let (planned, _) = run(&session, &manifest, RunMode::Plan);
     let message = "Would have written the greeting".to_owned();
     assert_eq!(planned.first(), Some(&Outcome::WouldChange { message }));
-    assert_eq!(run(&session, &manifest, Mode::Apply).0, [Outcome::Changed, Outcome::Refreshed]);
+    assert_eq!(run(&session, &manifest, RunMode::Apply).0, [Outcome::Changed, Outcome::Refreshed]);
     assert_eq!(scratch.read("copy").as_deref(), Some("good morning"));
-    assert_eq!(run(&session, &manifest, Mode::Apply).0, [Outcome::Unchanged, Outcome::Unchanged]);
+    assert_eq!(run(&session, &manifest, RunMode::Apply).0, [Outcome::Unchanged, Outcome::Unchanged]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Validation without a run, for this machine and for others.
 
 use ccm_model::Severity;
-use ccm_runtime::{Facts, Session, Source, ValidationError, Values, shared_findings};
+use ccm_runtime::{GivenFacts, GivenValues, ManifestSource, Session, ValidationError, shared_findings};
 use ccm_testkit::Scratch;
 
 use crate::{manifest_of, read, session};
@@ -9,8 +9,8 @@ use crate::{manifest_of, read, session};
 const RESOURCES: &str =
     "    - exec: [{'serve {{ Facts.role }}': {timeout: '{{ Facts.wait ?? \"30s\" }}'}}]\n";
 
-fn facts(assignments: &[&str]) -> Facts {
-    Facts { assignments: assignments.iter().map(|pair| (*pair).to_owned()).collect(), files: Vec::new() }
+fn facts(assignments: &[&str]) -> GivenFacts {
+    GivenFacts { assignments: assignments.iter().map(|pair| (*pair).to_owned()).collect(), files: Vec::new() }
 }
 
 #[test]
@@ -42,8 +42,9 @@ fn facts_in_files_stand_for_another_machine() {
     let path = manifest_of(&scratch, "    - file: [{'/srv/{{ Facts.host.info.os }}': {ensure: absent}}]\n");
     scratch.write("other.yaml", "role: web\n");
     let validate = |session: &Session, files: Vec<std::path::PathBuf>| {
-        let values = Values { facts: Facts { files, ..Facts::default() }, ..Values::default() };
-        let input = session.read(Source::File(path.clone()), &values, 1 << 20).expect("a manifest");
+        let values =
+            GivenValues { facts: GivenFacts { files, ..GivenFacts::default() }, ..GivenValues::default() };
+        let input = session.read(ManifestSource::File(path.clone()), &values, 1 << 20).expect("a manifest");
         session.validate(&input).map(|valid| valid.resources).map_err(|error| error.to_string())
     };
     assert_eq!(validate(&session, Vec::new()), Ok(1));
@@ -64,7 +65,8 @@ fn a_manifest_is_not_valid_without_the_name_that_a_run_needs() {
     let scratch = Scratch::new();
     let config = ccm_runtime::Config { doors: Box::new(Input), ..crate::config(&scratch) };
     let session = Session::open(config);
-    let input = session.read(Source::StandardInput, &Values::default(), 1 << 20).expect("a manifest");
+    let input =
+        session.read(ManifestSource::StandardInput, &GivenValues::default(), 1 << 20).expect("a manifest");
     assert!(matches!(session.validate(&input), Err(ValidationError::Name(_))));
     let others = session.validate_for(&input, &[facts(&[])]);
     assert!(matches!(&*others, [Err(ValidationError::Name(_))]));

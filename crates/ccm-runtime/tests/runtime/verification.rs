@@ -1,17 +1,18 @@
 //! Second runs that verify that a manifest is idempotent.
 
-use ccm_runtime::{ExitCode, Mode, RunOptions, VerificationError};
+use ccm_runtime::{ExitCode, RunMode, RunOptions, VerificationError};
 use ccm_testkit::Scratch;
 
 use crate::{block_on, manifest_of, read, session};
 
-/// Applies a manifest and verifies it. Returns the exit code, the names of what changed again, and the advice.
+/// Applies a manifest and verifies it. Returns the exit code, the names of what changed again, and the
+/// advice.
 fn verify(scratch: &Scratch, resources: &str) -> Result<(ExitCode, Vec<String>, usize), VerificationError> {
     let session = session(scratch);
     let input = read(&session, &manifest_of(scratch, resources));
     let manifest = session.load(&input).expect("a manifest without errors");
     block_on(async {
-        let mut run = manifest.begin(Mode::Apply, RunOptions::default()).await.expect("a run");
+        let mut run = manifest.begin(RunMode::Apply, RunOptions::default()).await.expect("a run");
         let mut ignore = |_: ccm_runtime::Emitted<'_>| {};
         let summary = run.apply(&mut ignore).await;
         let code = ExitCode::of(&summary, true);

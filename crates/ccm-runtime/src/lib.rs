@@ -70,6 +70,11 @@
 //! They are in no event, no error in a manifest and no record: what leaves a session can be shown, except
 //! values that a function returns as its result, such as [`Session::evaluate`].
 //!
+//! # A gate
+//!
+//! [`Config::gate`] takes a [`Gate`]: a program's own policy, which is asked before each command and each change,
+//! sees the resource, the reason and the diff, and allows, denies or waits for an approval.
+//!
 //! # Resource types of a program's own
 //!
 //! [`Config::types`] takes resource types beside the built-in ones. The documentation of `ccm_engine` has a
@@ -104,12 +109,15 @@ mod verification;
 pub use ccm_data::assignment;
 pub use ccm_data::hierarchy::Outcome as EntryOutcome;
 pub use ccm_data::layers::{Origin, Source as ValueSource};
-pub use ccm_engine::{LedgerDamage, LedgerError, PendingLedger, PendingRefresh, ResourceType};
+pub use ccm_engine::{
+    ChangeRequest, CommandRequest, Gate, GatedResource, LedgerDamage, LedgerError, OpenGate, PendingLedger,
+    PendingRefresh, PlannedChange, ResourceType, Verdict,
+};
 pub use ccm_expr::Value;
 pub use ccm_facts::{CustomFacts, Warning as FactWarning};
 pub use ccm_graph::Format;
 pub use ccm_host::state::{LockError, StateError};
-pub use ccm_host::{Cancellation, Clock, Files, Level, Machine, Runner, RunnerError};
+pub use ccm_host::{Cancellation, Clock, Command, Files, Level, Local, Machine, Runner, RunnerError};
 pub use ccm_manifest::{DataFile, Named};
 pub use ccm_model::{
     Counts, Diagnostic, Event, Failure, Outcome, Reason, ResourceId, RunSummary, SkipCause, StopCause,

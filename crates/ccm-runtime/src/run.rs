@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use ccm_engine::{Ledger, LedgerError, OpenGate};
+use ccm_engine::{Ledger, LedgerError};
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
 use ccm_host::{Files, Host, LocalExecutor, RunnerError, remove_private_leftovers};
 use ccm_model::{Event, ResourceId, ResourceIndex, RunSummary, StopCause};
@@ -243,7 +243,7 @@ impl ActiveRun<'_> {
             state_directory: state_path.as_deref(),
             describe_unchanged: options.describe_unchanged,
             only: only.as_deref(),
-            gate: &OpenGate,
+            gate: &*session.gate,
             ledger: ledger.as_ref(),
         };
         let sink = RefCell::new(sink);

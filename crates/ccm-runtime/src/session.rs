@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ccm_engine::{LedgerDamage, LedgerError, ResourceType};
+use ccm_engine::{Gate, LedgerDamage, LedgerError, OpenGate, ResourceType};
 use ccm_host::absolute;
 use ccm_host::state::{StateError, default_state_directory};
 use ccm_model::{Diagnostic, SourceMap};
@@ -28,6 +28,9 @@ pub struct Config {
     pub types: Vec<&'static dyn ResourceType>,
     /// Doors to the machine.
     pub doors: Box<dyn Doors + Send>,
+    /// Gate that decides on every command and every change of a run before it happens; the default allows all
+    /// of them.
+    pub gate: Box<dyn Gate + Send>,
 }
 
 impl Default for Config {
@@ -38,6 +41,7 @@ impl Default for Config {
             launcher: None,
             types: Vec::new(),
             doors: Box::new(SystemDoors),
+            gate: Box::new(OpenGate),
         }
     }
 }
@@ -84,6 +88,7 @@ pub struct Session {
     pub(crate) secrets: Secrets,
     pub(crate) doors: Rc<OpenDoors>,
     pub(crate) launcher: Option<PathBuf>,
+    pub(crate) gate: Box<dyn Gate + Send>,
     pub(crate) notices: Notices,
     state_directory: Option<PathBuf>,
 }
@@ -91,7 +96,7 @@ pub struct Session {
 impl Session {
     /// Opens a session. Nothing is read or written before it is used.
     pub fn open(config: Config) -> Self {
-        let Config { secrets, state_directory, launcher, types, doors } = config;
+        let Config { secrets, state_directory, launcher, types, doors, gate } = config;
         let mut known = ccm_resources::types();
         known.retain(|found| !types.iter().any(|own| own.name() == found.name()));
         known.extend(types);
@@ -100,6 +105,7 @@ impl Session {
             secrets,
             doors: Rc::new(OpenDoors::new(doors)),
             launcher,
+            gate,
             notices: Rc::new(|_| {}),
             state_directory,
         }

@@ -6,6 +6,7 @@ mod cancellation;
 mod doors;
 mod example;
 mod explanation;
+mod gate;
 mod pending;
 mod redaction;
 mod selection;

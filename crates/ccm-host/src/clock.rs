@@ -49,22 +49,6 @@ impl Clock for SystemClock {
     }
 }
 
-/// A moment that is not waited beyond.
-#[derive(Clone, Copy, Debug)]
-pub struct Deadline(Instant);
-
-impl Deadline {
-    /// The moment after some time; none if no clock will ever show it.
-    pub fn after(time: Duration) -> Option<Self> {
-        Instant::now().checked_add(time).map(Self)
-    }
-
-    /// How long it is until then; nothing once it has come.
-    pub(crate) fn left(self) -> Duration {
-        self.0.saturating_duration_since(Instant::now())
-    }
-}
-
 /// Waits for that long and returns it; for ever, if there is no such time.
 pub async fn after(duration: Option<Duration>) -> Duration {
     match duration {

@@ -74,7 +74,7 @@ pub mod signals;
 pub mod state;
 
 pub use account::{Account, AccountError, Identity};
-pub use clock::{Clock, Deadline, SystemClock, after};
+pub use clock::{Clock, SystemClock, after};
 #[cfg(feature = "testing")]
 pub use command::SandboxLayer;
 pub use command::{

@@ -2,15 +2,12 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::time::Duration;
 
 use nix::sys::signal::{SigSet, Signal as Number};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use tokio::io::unix::AsyncFd;
 
-use crate::{Deadline, raw};
+use crate::raw;
 
 /// Signal that asked ccm to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,25 +47,6 @@ impl Signals {
                 return Ok(signal);
             }
             guard.clear_ready();
-        }
-    }
-
-    /// Waits for the next signal, outside of a runtime. Returns `None` at the deadline.
-    pub fn wait(&self, deadline: Option<Deadline>) -> io::Result<Option<Signal>> {
-        loop {
-            if let Some(signal) = self.read()? {
-                return Ok(Some(signal));
-            }
-            let left = deadline.map(Deadline::left);
-            if left == Some(Duration::ZERO) {
-                return Ok(None);
-            }
-            // A time that the kernel can't hold is as good as for ever.
-            let left = left.and_then(|left| Timespec::try_from(left).ok());
-            match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], left.as_ref()) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
         }
     }
 

@@ -1,6 +1,5 @@
 //! The signals that ask ccm to end.
 
-use ccm_host::Deadline;
 use ccm_host::signals::{Signal, Signals};
 use ccm_testkit::isolated_after;
 use nix::sys::signal::{Signal as Number, raise};
@@ -35,17 +34,5 @@ fn one_that_was_ignored_stays_ignored() {
             raise(Number::SIGINT).expect("to raise");
             assert_eq!(signals.next().await.expect("a signal").name, "SIGINT");
         });
-    });
-}
-
-#[test]
-fn they_are_waited_for_without_a_runtime() {
-    isolated_after(AT_DEFAULT, "signals::they_are_waited_for_without_a_runtime", || {
-        let signals = Signals::listen().expect("to listen");
-        let now = Deadline::after(std::time::Duration::ZERO).expect("a moment");
-        assert_eq!(signals.wait(Some(now)).expect("to wait"), None);
-        raise(Number::SIGTERM).expect("to raise");
-        let waited = signals.wait(Some(now)).expect("to wait");
-        assert_eq!(waited.map(|signal| signal.name), Some("SIGTERM"), "what has come comes before the end");
     });
 }

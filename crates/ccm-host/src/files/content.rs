@@ -1,22 +1,17 @@
 //! Reading content, a piece at a time: its sha256, and as much of it as is asked for.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use sha2::{Digest as _, Sha256};
 
 use super::{FileError, ReadContent, Step};
 use crate::command::{Cancellation, Level};
 
 const PIECE: usize = 128 * 1024;
-
-thread_local! {
-    /// To read into. To make and clear one for each file would cost more than to read a small file.
-    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
 
 /// A file that is open for reading.
 pub(super) struct Readable<'a> {
@@ -39,8 +34,9 @@ pub(super) fn read(
     let mut hash = Sha256::new();
     let mut size = 0;
     let mut content = Some(Vec::new());
-    let mut piece = BUFFER.take();
-    piece.resize(PIECE, 0);
+    // One byte more than is expected, so that a short read shows the end.
+    let expected_piece = expected.and_then(|size| usize::try_from(size.saturating_add(1)).ok());
+    let mut piece = vec![0; expected_piece.map_or(PIECE, |length| length.min(PIECE))];
     loop {
         go_on(cancellation)?;
         let length = match from.read(&mut piece) {
@@ -49,6 +45,7 @@ pub(super) fn read(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(FileError::step(path, Step::Read, error)),
         };
+        let is_short = length < piece.len();
         let piece = &piece[..length];
         hash.update(piece);
         size += length as u64;
@@ -58,11 +55,10 @@ pub(super) fn read(
             content.extend_from_slice(piece);
         }
         each(piece)?;
-        if length < PIECE && expected == Some(size) {
+        if is_short && expected == Some(size) {
             break;
         }
     }
-    BUFFER.set(piece);
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })
 }
 
@@ -86,13 +82,9 @@ pub(super) fn is(file: &OwnedFd, bytes: &[u8]) -> bool {
     if bytes.len() >= PIECE {
         return false;
     }
-    let mut piece = BUFFER.take();
-    // One more than there should be, so that the end shows. To clear the whole buffer would cost more than to read it.
-    piece.resize(piece.len().max(bytes.len() + 1), 0);
-    let length = rustix::io::pread(file, &mut piece[..=bytes.len()], 0);
-    let is_same = length == Ok(bytes.len()) && piece[..bytes.len()] == *bytes;
-    BUFFER.set(piece);
-    is_same
+    // One byte more than there should be, so that the end shows.
+    let mut read = Vec::with_capacity(bytes.len() + 1);
+    rustix::io::pread(file, spare_capacity(&mut read), 0).is_ok() && read == bytes
 }
 
 /// Goes on unless the run is to end: what takes its time asks at each piece of it.

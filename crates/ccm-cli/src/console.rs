@@ -1,8 +1,10 @@
 //! Messages of ccm beside the report of a run: on standard error, in one form and without secrets.
 
-use std::io::Write as _;
+use std::borrow::Cow;
+use std::io::{Write as _, stderr};
 
-use anstream::stderr;
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use ccm_model::escape_control;
 use ccm_runtime::Secrets;
 
@@ -50,10 +52,15 @@ impl Console {
         self.write(&format!("note: {}\n", escape_control(message)));
     }
 
-    /// Writes a text without secrets. If standard error is closed, nobody is looking.
+    /// Writes a text without secrets, in one piece so that nothing else comes between its words. If standard
+    /// error is closed, nobody is looking.
     pub(crate) fn write(&self, text: &str) {
         let mut stderr = stderr().lock();
-        let _ = stderr.write_all(self.secrets.redact(text).as_bytes());
+        let text = match (self.secrets.redact(text), AutoStream::choice(&stderr)) {
+            (text, ColorChoice::Never) => Cow::Owned(strip_str(&text).to_string()),
+            (text, _) => text,
+        };
+        let _ = stderr.write_all(text.as_bytes());
         let _ = stderr.flush();
     }
 }

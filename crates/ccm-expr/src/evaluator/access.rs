@@ -182,66 +182,49 @@ impl Evaluator<'_, '_> {
 
     /// The names and keys that lead to a part, as they would be written.
     fn path(&self, id: NodeId) -> String {
-        let mut names: Vec<Cow<'_, str>> = Vec::new();
+        let parts = self.parts(id).into_iter().enumerate();
+        let shown = parts.map(|(at, part)| match (at, part) {
+            (0, Some(name)) => name.to_owned(),
+            (0, None) => "…".to_owned(),
+            (_, Some(name)) => format!(".{name}"),
+            (_, None) => "[…]".to_owned(),
+        });
+        shown.collect()
+    }
+
+    /// Returns the names and keys that lead to a part, up to the first that is worked out.
+    fn segments(&self, id: NodeId) -> Vec<String> {
+        self.parts(id).into_iter().map_while(|part| part.map(str::to_owned)).collect()
+    }
+
+    /// Returns the names and keys that lead to a part; `None` stands for one that is worked out.
+    fn parts(&self, id: NodeId) -> Vec<Option<&str>> {
+        let mut parts = Vec::new();
         let mut at = id;
         loop {
             let node = self.tree.node(at);
             at = match &node.kind {
                 NodeKind::Member { base, name, .. } | NodeKind::Method { base, name, .. } => {
-                    names.push(format!(".{}", self.tree.text(*name)).into());
+                    parts.push(Some(self.tree.text(*name)));
                     *base
                 }
                 NodeKind::Item { base, key, .. } => {
-                    match self.tree.constant_text(*key) {
-                        Some(key) => names.push(format!(".{key}").into()),
-                        None => names.push("[…]".into()),
-                    }
+                    parts.push(self.tree.constant_text(*key));
                     *base
                 }
                 NodeKind::Chain(inner) => *inner,
                 NodeKind::Name | NodeKind::Local(_) | NodeKind::Environment | NodeKind::Element => {
-                    names.push(self.tree.text(node.piece).into());
+                    parts.push(Some(self.tree.text(node.piece)));
                     break;
                 }
                 _ => {
-                    names.push("…".into());
+                    parts.push(None);
                     break;
                 }
             };
         }
-        names.reverse();
-        names.concat()
-    }
-
-    /// Returns the names and keys that lead to a part, up to the first that is worked out.
-    fn segments(&self, id: NodeId) -> Vec<String> {
-        let mut segments = Vec::new();
-        let mut at = id;
-        loop {
-            let node = self.tree.node(at);
-            let (base, name) = match &node.kind {
-                NodeKind::Member { base, name, .. } | NodeKind::Method { base, name, .. } => {
-                    (Some(*base), Some(self.tree.text(*name)))
-                }
-                NodeKind::Item { base, key, .. } => (Some(*base), self.tree.constant_text(*key)),
-                NodeKind::Chain(inner) => {
-                    at = *inner;
-                    continue;
-                }
-                NodeKind::Name | NodeKind::Local(_) | NodeKind::Environment | NodeKind::Element => {
-                    (None, Some(self.tree.text(node.piece)))
-                }
-                _ => (None, None),
-            };
-            match name {
-                Some(name) => segments.push(name.to_owned()),
-                None => segments.clear(),
-            }
-            let Some(base) = base else { break };
-            at = base;
-        }
-        segments.reverse();
-        segments
+        parts.reverse();
+        parts
     }
 
     fn method(&mut self, whole: &Value, name: Piece, arguments: Children) -> Fallible<Value> {
